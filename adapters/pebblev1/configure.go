@@ -24,7 +24,7 @@ type Option struct {
 // key. L6 has about nine tenths of the data: fewer bits there save most memory, and no filters save
 // disk for programs that look keys up with DB.Get alone. adapters/README.md has figures.
 //
-// Policies with different settings may share a name. Then that of the uppermost level reads the
+// Policies of all kinds and settings may share a name. Then that of the uppermost level reads the
 // filters of all, and policy.WithCounters counts there. And an options file stores only names. To
 // keep levels apart, give each policy its own name, and return from
 // pebble.ParseHooks.NewFilterPolicy what [New] returns for the policy of that name. Call Configure
@@ -45,10 +45,11 @@ func WithLevel(level int, p *policy.Policy) Option { return Option{level, p} }
 // Pebble moves tables to lower levels with their filters, nearly all tables if keys are written in
 // order. L6 then has the filters of the upper levels, whatever its own policy is.
 //
-// Configure also replaces o.Filters, so that the filters of tables on disk stay in use. The new map
-// has the policies of all levels, the entries of o.Filters, the former policies of o's levels,
-// Pebble's own bloom.FilterPolicy, and readers of package policy's filters under LevelDB's and
-// goleveldb's name. Of several under one name, the first in this order is used.
+// Pebble finds what reads a filter in o.Filters, by the filter's name. Configure replaces that map,
+// so that the filters of tables on disk stay in use. The new one has the policies of all levels, the
+// entries of o.Filters, the former policies of o's levels, Pebble's own bloom.FilterPolicy, and
+// readers of package policy's filters under LevelDB's and goleveldb's name. Of several under one
+// name, the first in this order is used.
 //
 // It also adds a collector to o.BlockPropertyCollectors, which marks each new table, with 39 bytes:
 // [Has] needs that to consult its filter and read no data. Tables get no mark if index blocks of a
@@ -99,16 +100,14 @@ func newFilters(p *policy.Policy, opts []Option) (filters levelFilters, err erro
 				level, numLevels-1)
 		case given[level]:
 			return filters, fmt.Errorf("pebblev1: two options for L%d: leave one out", level)
-		}
-		given[level] = true
-		switch {
 		case opt.p == nil:
 			return filters, fmt.Errorf("pebblev1: the policy of L%d is nil: check the error of the "+
 				"constructor, or for no filters pass &policy.Policy{}", level)
-		case opt.p.Check() != nil: // the zero Policy
+		}
+		given[level] = true
+		filters[level] = filterPolicy{opt.p}
+		if opt.p.Check() != nil { // the zero Policy
 			filters[level] = nil
-		default:
-			filters[level] = filterPolicy{opt.p}
 		}
 	}
 	return filters, nil

@@ -20,8 +20,6 @@ const markName = "levelbloom.probe"
 // The mark says nothing about keys and stays true whatever becomes of them, or of their suffixes.
 type mark struct{}
 
-func newMark() pebble.BlockPropertyCollector { return mark{} }
-
 // These methods, and those in version.go, implement pebble.BlockPropertyCollector. FinishTable
 // gives the table its property. Any byte will do: see probe.Intersects.
 
@@ -39,7 +37,9 @@ const maxMarkedIndexBlock = 16 << 10
 // first because Pebble decodes the properties of a block up to the one that it needs. The slice is
 // a new one, because other options may share the old one.
 func withMark(o *pebble.Options) ([]func() pebble.BlockPropertyCollector, error) {
-	collectors := []func() pebble.BlockPropertyCollector{newMark}
+	collectors := []func() pebble.BlockPropertyCollector{
+		func() pebble.BlockPropertyCollector { return mark{} },
+	}
 	for _, collector := range o.BlockPropertyCollectors {
 		if collector == nil {
 			return nil, errors.New("pebblev1: a block property collector is nil: leave it out")

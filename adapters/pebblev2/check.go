@@ -35,11 +35,8 @@ func (r Report) String() string { return strings.Join(slices.Concat(r.Warnings, 
 
 // Check reports whether db can answer lookups of absent keys from memory, by the filters and marks
 // that the options give, and what to do if not. o must be the options that db was opened with,
-// after [Configure]. Check may run while db is in use, but not after its Close. It returns Pebble's
-// errors.
-//
-// Check opens all tables to read their properties. If they are more than MaxOpenFiles, tables that
-// lookups use are closed for that.
+// after [Configure]. Check may run while db is in use, but not after its Close. It opens all tables,
+// and closes those that lookups use if there are more than MaxOpenFiles. It returns Pebble's errors.
 //
 // It warns of options without filters or marks, of old tables, and of caches that are too small:
 //
@@ -73,7 +70,7 @@ func Check(o *pebble.Options, db *pebble.DB) (Report, error) {
 	r.needs.memTables = uint64(max(2, o.MemTableStopWritesThreshold)) * // Pebble's defaults
 		cmp.Or(o.MemTableSize, 4<<20)
 	var old []pebble.SSTableInfo
-	hidden := ""
+	var hidden string
 	for level, tables := range levels {
 		l := &r.Levels[level]
 		if configured && len(tables) > 0 && w.filters[level] == nil {
@@ -98,7 +95,9 @@ func Check(o *pebble.Options, db *pebble.DB) (Report, error) {
 					hidden = ", or are virtual, and Pebble does not report their filters"
 				}
 			}
-			r.needs.add(filter, index)
+			r.needs.tables++
+			r.needs.blocks += filter + index
+			r.needs.largest = max(r.needs.largest, filter+index)
 		}
 	}
 	r.old(w, db, old, hidden)
@@ -190,21 +189,12 @@ type needs struct {
 	tables    int
 }
 
-func (n *needs) add(filter, index uint64) {
-	n.blocks += filter + index
-	n.largest = max(n.largest, filter+index)
-	n.tables++
-}
-
-// added is what Pebble v2 adds to the two blocks of a table in the cache, and some more.
-const added = 1 << 10
-
 // cache returns the size of a cache with room for n: size, or more than that, in whole MiB. Few
 // blocks spread over the shards unevenly: hence twice, and the largest one for each. A larger cache
-// may have more shards.
+// may have more shards. Pebble adds less than a KiB to the two blocks of a table.
 func (n needs) cache(size uint64) uint64 {
 	for {
-		need := n.memTables + 2*(n.blocks+added*uint64(n.tables)) + shards(size)*n.largest
+		need := n.memTables + 2*(n.blocks+uint64(n.tables)<<10) + shards(size)*n.largest
 		if size >= need {
 			return size
 		}

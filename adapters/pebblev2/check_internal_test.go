@@ -40,10 +40,6 @@ func TestCheckShards(t *testing.T) {
 			require.Empty(t, r.Warnings, "%+v", c)
 		}
 	}
-	n := needs{}
-	n.add(3000, 100)
-	n.add(2000, 500)
-	require.Equal(t, needs{blocks: 5600, largest: 3100, tables: 2}, n)
 }
 
 func TestCheckFiles(t *testing.T) {

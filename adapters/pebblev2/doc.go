@@ -2,7 +2,7 @@
 // [policy.Policy]. Pass the options of a database to [Configure] before you open it, and look keys
 // up with [Has] or [Get], which consult the filters of all levels:
 //
-//	p, err := policy.NewRibbon(10) // bits per key
+//	p, err := policy.NewRibbon(10) // bits per key, or per prefix if the comparer splits keys
 //	...
 //	// Pebble's default, 8 MiB, is filled by memtables.
 //	o := &pebble.Options{Cache: pebble.NewCache(64 << 20)}
@@ -39,13 +39,6 @@
 //
 // To leave, open the database without Configure, and look keys up with its own Get. Pebble ignores
 // the filters whose name it does not know; no key is lost.
-//
-// # Filters are found by name
-//
-// Pebble writes one filter per table, over the prefixes that the comparer's Split returns (whole
-// keys by default), and reads it through the policy in Options.Filters whose name is stored beside
-// it. Without one, no key is lost, and no read is avoided: Configure adds all names that may be on
-// disk. Policies with different bits per key, and all kinds of package policy, may share a name.
 package pebblev2
 
 // Written by hand for each version of Pebble: levels.go, version.go, engine_test.go and
