@@ -67,7 +67,7 @@ func Check(o *pebble.Options, db *pebble.DB) (Report, error) {
 	}
 	var r Report
 	if err != nil {
-		r.warn("%s", strings.TrimPrefix(err.Error(), "pebblev1: "))
+		say(&r.Warnings, "%s", strings.TrimPrefix(err.Error(), "pebblev1: "))
 	}
 	r.needs.memTables = uint64(max(2, o.MemTableStopWritesThreshold)) * // Pebble's defaults
 		cmp.Or(o.MemTableSize, 4<<20)
@@ -76,7 +76,7 @@ func Check(o *pebble.Options, db *pebble.DB) (Report, error) {
 	for level, tables := range levels {
 		l := &r.Levels[level]
 		if configured && len(tables) > 0 && w.filters[level] == nil {
-			r.fact("the options give no filters to L%d: lookups read its tables", level)
+			say(&r.facts, "the options give no filters to L%d: lookups may read its tables", level)
 		}
 		for _, t := range tables {
 			p := t.Properties
@@ -104,19 +104,16 @@ func Check(o *pebble.Options, db *pebble.DB) (Report, error) {
 	}
 	r.old(w, db, old, hidden)
 	if r.needs.tables == 0 {
-		r.fact("there are no tables yet: print the report again when there are some")
+		say(&r.facts, "there are no tables yet: print the report again when there are some")
 	}
 	r.files(openFiles(o), r.needs.tables)
 	r.cache(uint64(cacheSize(o)))
 	return r, nil
 }
 
-func (r *Report) warn(format string, args ...any) {
-	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
-}
-
-func (r *Report) fact(format string, args ...any) {
-	r.facts = append(r.facts, fmt.Sprintf(format, args...))
+// say adds a line.
+func say(to *[]string, format string, args ...any) {
+	*to = append(*to, fmt.Sprintf(format, args...))
 }
 
 // old warns of old tables; hidden is what it says besides of them.
@@ -137,8 +134,8 @@ func (r *Report) old(w wanted, db *pebble.DB, old []pebble.SSTableInfo, hidden s
 	if err := w.check(db, old); err != nil {
 		remedy = fmt.Sprintf("Rewrite would stop: %v", err)
 	}
-	r.warn("%d of %d tables have no filter, another one or no mark%s (%s): lookups may read them. %s",
-		len(old), r.needs.tables, hidden, strings.Join(levels, ", "), remedy)
+	say(&r.Warnings, "%d of %d tables have no filter, another one or no mark%s (%s): lookups may "+
+		"read them. %s", len(old), r.needs.tables, hidden, strings.Join(levels, ", "), remedy)
 }
 
 // files warns if a database cannot keep all tables open, and a quarter more: Pebble divides its
@@ -147,13 +144,13 @@ func (r *Report) files(open, tables int) {
 	r.RequiredFiles = tables + tables/4 + 10 // 10 may be no tables
 	switch {
 	case open < 0:
-		r.fact("the options have a file cache, whose size Pebble does not report")
+		say(&r.facts, "the options have a file cache, whose size Pebble does not report")
 	case tables+tables/4 <= open:
-		r.fact("the file cache (%d tables) has room for %d tables", open, tables)
+		say(&r.facts, "the file cache (%d tables) has room for %d tables", open, tables)
 	default:
-		r.warn("the file cache (%d tables) is too small for %d tables and a quarter more, so lookups "+
-			"open some again and again: set Options.MaxOpenFiles to %d, if the process may open as "+
-			"many files (ulimit -n), or make tables larger with their target file size",
+		say(&r.Warnings, "the file cache (%d tables) is too small for %d tables and a quarter more, so "+
+			"lookups open some again and again: set Options.MaxOpenFiles to %d, if the process may open "+
+			"as many files (ulimit -n), or make tables larger with their target file size",
 			open, tables, r.RequiredFiles)
 	}
 }
@@ -162,15 +159,15 @@ func (r *Report) files(open, tables int) {
 func (r *Report) cache(size uint64) {
 	n := r.needs
 	r.Required = n.cache(0)
-	say, verdict := r.fact, "has room"
+	to, verdict := &r.facts, "has room"
 	if required := n.cache(size); required > size {
-		say, verdict = r.warn, fmt.Sprintf("is too small: set Options.Cache to "+
+		to, verdict = &r.Warnings, fmt.Sprintf("is too small: set Options.Cache to "+
 			"pebble.NewCache(%d << 20), or more for the data. It needs room", required/mib)
 	}
-	say("the block cache (%s) %s for memtables (%s together), filters and indexes (%s) twice, "+
+	say(to, "the block cache (%s) %s for memtables (%s together), filters and indexes (%s) twice, "+
 		"and the largest of them (%s) in each of its %d shards", sized(size), verdict,
 		sized(n.memTables), sized(n.blocks), sized(n.largest), shards(size))
-	r.fact("this is for one database: if several share a cache, add up their Report.Required")
+	say(&r.facts, "this is for one database: if several share a cache, add up their Report.Required")
 }
 
 // sized writes a number of bytes.

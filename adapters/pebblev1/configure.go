@@ -46,8 +46,8 @@ func WithLevel(level int, p *policy.Policy) Option { return Option{level, p} }
 // order. L6 then has the filters of the upper levels, whatever its own policy is.
 //
 // Pebble finds what reads a filter in o.Filters, by the filter's name. Configure replaces that map,
-// so that the filters of tables on disk stay in use. The new one has the policies of all levels, the
-// entries of o.Filters, the former policies of o's levels, Pebble's own bloom.FilterPolicy, and
+// so that the filters of tables on disk stay in use. The new one has the policies of all levels,
+// the entries of o.Filters, the former policies of o's levels, Pebble's own bloom.FilterPolicy, and
 // readers of package policy's filters under LevelDB's and goleveldb's name. Of several under one
 // name, the first in this order is used.
 //

@@ -101,8 +101,13 @@ func (w wanted) rewrite(
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := w.overlap(db, tables, ranges); err != nil {
+		if err := w.check(db, tables); err != nil {
 			return nil, err
+		}
+		for _, r := range ranges { // so that a compaction rewrites all tables there
+			if err := db.RangeKeyUnset(r.Start, r.End, nil, pebble.NoSync); err != nil {
+				return nil, err
+			}
 		}
 		for _, r := range w.runs(ranges, others) {
 			if err := compactRange(ctx, db, r.Start, r.End); err != nil {
@@ -160,21 +165,4 @@ func (w wanted) runs(
 		runs[len(runs)-1].End = r.End
 	}
 	return runs
-}
-
-// overlap puts an entry over each range, so that a compaction rewrites all tables there.
-func (w wanted) overlap(
-	db *pebble.DB, tables []pebble.SSTableInfo, ranges []pebble.KeyRange,
-) error {
-	if err := w.check(db, tables); err != nil {
-		return err
-	}
-	batch := db.NewBatch()
-	defer batch.Close()
-	for _, r := range ranges {
-		if err := batch.RangeKeyUnset(r.Start, r.End, nil, nil); err != nil {
-			return err
-		}
-	}
-	return batch.Commit(pebble.NoSync)
 }

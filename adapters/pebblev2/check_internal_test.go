@@ -40,6 +40,9 @@ func TestCheckShards(t *testing.T) {
 			require.Empty(t, r.Warnings, "%+v", c)
 		}
 	}
+	many := Report{needs: needs{tables: 3 << 10}} // a KiB each, twice
+	many.cache(0)
+	require.EqualValues(t, 6*mib, many.Required)
 }
 
 func TestCheckFiles(t *testing.T) {

@@ -10,9 +10,6 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// engineBloom is Pebble's own policy. Reading needs no setting, so any bits per key do.
-const engineBloom = bloom.FilterPolicy(10)
-
 // readers returns what Options.Filters needs so that all filters are read: those that filters will
 // write, and those of tables on disk. Of several under one name, the first counts.
 func readers(o *pebble.Options, filters levelFilters) (map[string]pebble.FilterPolicy, error) {
@@ -58,6 +55,7 @@ func readers(o *pebble.Options, filters levelFilters) (map[string]pebble.FilterP
 		}
 		add(name, filterPolicy{leveldb})
 	}
-	add(engineBloom.Name(), engineBloom)
+	engines := bloom.FilterPolicy(10) // any number of bits reads all filters
+	add(engines.Name(), engines)
 	return byName, nil
 }

@@ -10,9 +10,9 @@ import (
 
 // Why Rewrite must not write to a database.
 
-// check returns why Rewrite must not put its entries over tables. Pebble asks the program about them
-// in the background, and if the answer is an error, can neither flush them nor open the database
-// again. So check asks first.
+// check returns why Rewrite must not put its entries over tables. Pebble asks the program about
+// them in the background, and if the answer is an error, can neither flush them nor open the
+// database again. So check asks first.
 func (w wanted) check(db *pebble.DB, tables []pebble.SSTableInfo) error {
 	if w.options.ReadOnly {
 		return pebble.ErrReadOnly

@@ -43,3 +43,10 @@ func TestIsOld(t *testing.T) {
 		}
 	}
 }
+
+// Where Split panics, a bound is all prefix, so that no table with such bounds is taken for new.
+func TestSplitPanics(t *testing.T) {
+	w := wanted{comparer: &pebble.Comparer{Split: func([]byte) int { panic("this is no key") }}}
+	require.Equal(t, "bound", string(w.prefix([]byte("bound"))))
+	require.False(t, splitsNothing(w.comparer))
+}

@@ -583,6 +583,11 @@ func TestRewriteRefuses(t *testing.T) {
 	compact(t, db)
 	ours := configured(t, o.Clone(), ribbon(t, 10))
 	require.ErrorContains(t, pebblev2.Rewrite(ctx, o, db, nil), "pass them to Configure")
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	written := db.Metrics().WAL.BytesIn
+	require.ErrorIs(t, pebblev2.Rewrite(canceled, ours, db, nil), context.Canceled)
+	require.Equal(t, written, db.Metrics().WAL.BytesIn)
 	require.ErrorContains(t, pebblev2.Rewrite(ctx, ours, db, nil),
 		"1 of 1 tables are left: tables that were written meanwhile lack the filters of the options")
 	require.NoError(t, db.Close())
