@@ -37,24 +37,26 @@ func (r Report) String() string { return strings.Join(slices.Concat(r.Warnings, 
 
 // Check reports whether db can answer lookups of absent keys from memory, by the filters and marks
 // that the options give, and what to do if not. o must be the options that db was opened with,
+<<<<<<< HEAD
 // after [Configure]. Check may run while db is in use, but not after its Close. It opens all tables,
 // and closes those that lookups use if there are more than MaxOpenFiles. It returns Pebble's errors.
+=======
+// after [Configure]. Check may run while db is in use. It opens every table: if there are more than
+// MaxOpenFiles, that closes tables which lookups use. It returns Pebble's errors.
+>>>>>>> 5bc70c3 (pebblev2: the doc of Check says in prose what three items said)
 //
-// It warns of options without filters or marks, of old tables, and of caches that are too small:
-//
-//   - A lookup opens each table that it comes to, unless that is among the open ones, some less
-//     than MaxOpenFiles, and reads its footer, metaindex and properties.
-//   - Each filter is one block in the block cache, beside the index, which a lookup reads too. The
-//     cache consists of shards, and a filter that is larger than its shard is read by each lookup.
-//   - The memory of memtables is taken from the cache: up to MemTableStopWritesThreshold times
-//     MemTableSize, if flushes are behind. With Pebble's defaults that is the whole cache: nothing
-//     stays cached, and each check of a filter reads the filter.
+// It warns of options without filters or marks, of old tables, and of caches that are too small. A
+// lookup opens each table that it comes to, unless that is among the open ones, some less than
+// MaxOpenFiles. It reads the table's filter and index, unless the block cache has them. The cache
+// consists of shards, and a filter that is larger than its shard is read each time. Memtables take
+// their memory from the cache: if flushes are behind, MemTableStopWritesThreshold times
+// MemTableSize. With Pebble's defaults that is the whole cache.
 //
 // Check assumes as many shards as pebble.NewCache makes. It cannot know whether other databases
-// share the cache, how many tables a file cache of the options keeps open, or what memory batches
-// of half a memtable and more take from the cache, and memtables that open iterators keep. Without
-// a warning, lookups still read tables of levels to which the options give no filters and, with a
-// comparer that has suffixes, tables that have the prefix of the key.
+// share the cache, how many tables a file cache of the options keeps open, or what more is taken
+// from the cache by batches of half a memtable or more, and by memtables that open iterators keep.
+// Without a warning, lookups still read tables of levels to which the options give no filters and,
+// with a comparer that has suffixes, tables that have the prefix of the key.
 func Check(o *pebble.Options, db *pebble.DB) (Report, error) {
 	levels, err := db.SSTables(pebble.WithProperties())
 	if err != nil {
