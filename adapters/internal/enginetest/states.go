@@ -82,8 +82,8 @@ var states = []state{
 		write(t, e, s.without(), len(keys), keys)
 		db := open(t, e, *s)
 		defer db.Close()
-		for i := 0; i < len(keys); i += 2000 { // what lies between needs compactions of its own
-			put(t, db, keys[i:][:1000])
+		for i := 0; i < len(keys); i += 2500 { // what lies between needs compactions of its own
+			put(t, db, keys[i:][:500])
 			require.NoError(t, db.Compact())
 		}
 		ctx, cancel := context.WithCancel(context.Background())
@@ -163,7 +163,7 @@ var states = []state{
 	}},
 }
 
-// An interrupted context is canceled when it is asked for the fourth time.
+// An interrupted context is canceled when it is asked for the third time.
 type interrupted struct {
 	context.Context
 	cancel context.CancelFunc
@@ -171,7 +171,7 @@ type interrupted struct {
 }
 
 func (c *interrupted) ask() {
-	if c.asked++; c.asked > 3 {
+	if c.asked++; c.asked > 2 {
 		c.cancel()
 	}
 }
