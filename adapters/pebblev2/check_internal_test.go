@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The cache has room for two memtables, and for filters and indexes twice, and in each of its
+// The cache has room for the memtables, and for filters and indexes twice, and in each of its
 // shards for the largest filter: here on a machine of 16 processors, where a cache has 64 shards if
 // they have 4 MiB each, and 4 otherwise.
 func TestCheckShards(t *testing.T) {
