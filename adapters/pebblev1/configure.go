@@ -34,7 +34,6 @@ func WithLevel(level int, p *policy.Policy) Option { return Option{level, p} }
 // Configure sets p as the filter policy of all levels of o, but for those that opts give others.
 // L0 gets 16 bits per key, and L6 no filters, by
 //
-//	o.FormatMajorVersion = pebble.FormatRangeKeys // or newer
 //	err = pebblev1.Configure(o, p, pebblev1.WithLevel(0, p16),
 //		pebblev1.WithLevel(6, &policy.Policy{}))
 //

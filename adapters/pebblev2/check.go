@@ -35,13 +35,9 @@ func (r Report) String() string { return strings.Join(slices.Concat(r.Warnings, 
 
 // Check reports whether db can answer lookups of absent keys from memory, by the filters and marks
 // that the options give, and what to do if not. o must be the options that db was opened with,
-<<<<<<< HEAD
-// after [Configure]. Check may run while db is in use, but not after its Close. It opens all tables,
-// and closes those that lookups use if there are more than MaxOpenFiles. It returns Pebble's errors.
-=======
-// after [Configure]. Check may run while db is in use. It opens every table: if there are more than
-// MaxOpenFiles, that closes tables which lookups use. It returns Pebble's errors.
->>>>>>> 5bc70c3 (pebblev2: the doc of Check says in prose what three items said)
+// after [Configure]. Check may run while db is in use, but not after its Close. It opens all
+// tables: if there are more than MaxOpenFiles, that closes tables which lookups use. It returns
+// Pebble's errors.
 //
 // It warns of options without filters or marks, of old tables, and of caches that are too small. A
 // lookup opens each table that it comes to, unless that is among the open ones, some less than

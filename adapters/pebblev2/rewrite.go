@@ -104,7 +104,7 @@ func (w wanted) rewrite(
 		}
 		for _, r := range ranges { // so that a compaction rewrites all tables there
 			if err := db.RangeKeyUnset(r.Start, r.End, nil, pebble.NoSync); err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%w: was Configure called before pebble.Open?", err)
 			}
 		}
 		for _, r := range w.runs(ranges, others) {

@@ -27,8 +27,8 @@ var renames = strings.NewReplacer(
 	"github.com/cockroachdb/pebble/v2", "github.com/cockroachdb/pebble",
 	"Pebble v2", "Pebble v1",
 	// The package comment's example needs a format.
-	"//	err = pebblev2.Configure", "//	o.FormatMajorVersion = pebble.FormatRangeKeys // or newer\n"+
-		"//	err = pebblev1.Configure",
+	"//	err = pebblev2.Configure(o, p) //",
+	"//	o.FormatMajorVersion = pebble.FormatRangeKeys // or newer\n//	err = pebblev1.Configure(o, p) //",
 )
 
 func main() {

@@ -197,9 +197,10 @@ func TestSplitAndBack(t *testing.T) {
 
 // Without a Split, no filter can be asked: the lookups are the engine's.
 func TestWithoutSplit(t *testing.T) {
-	db := open(t, "db", &pebble.Options{FS: vfs.NewMem(), Logger: quiet{}})
+	o := &pebble.Options{FS: vfs.NewMem(), Logger: quiet{}, FormatMajorVersion: pebble.FormatNewest}
+	db := open(t, "db", o)
 	present, absent := []byte("present"), []byte("absent")
-	put(t, db, [][]byte{present})
+	put(t, db, [][]byte{present, []byte("q")})
 	for name, look := range lookUps {
 		found, err := look(db, present)
 		require.NoError(t, err)
@@ -211,6 +212,8 @@ func TestWithoutSplit(t *testing.T) {
 	several, err := pebblev1.HasMany(db, [][]byte{absent, present, absent, present})
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, true, false, true}, several)
+	require.ErrorContains(t, pebblev1.Rewrite(context.Background(), configured(t, o, ribbon(t, 10)),
+		db, nil), "was Configure called before pebble.Open?")
 	require.NoError(t, db.Close()) // no iterator is left
 }
 

@@ -329,8 +329,8 @@ func TestOwnComparer(t *testing.T) {
 	}
 }
 
-// A comparer under the default one's name whose Split is its own makes filters of prefixes: no fault
-// of any table, of however few keys.
+// A comparer under the default one's name whose Split is its own makes filters of prefixes: no
+// fault of any table, of however few keys.
 func TestOwnSplit(t *testing.T) {
 	c := *pebble.DefaultComparer
 	c.Split = func(key []byte) int { return min(6, len(key)) }
