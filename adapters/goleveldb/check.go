@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/comparer"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 )
 
@@ -72,7 +73,7 @@ func Check(o *opt.Options, db *leveldb.DB) (r Report, err error) {
 			"(ulimit -n), or make tables larger with Options.CompactionTableSize",
 			files, tables, tables+tables/4)
 	}
-	if !o.DisableSeeksCompaction {
+	if !o.DisableSeeksCompaction && !o.ReadOnly {
 		warn("lookups start compactions: set Options.DisableSeeksCompaction")
 	}
 	if o.DisableBlockCache {
@@ -82,11 +83,17 @@ func Check(o *opt.Options, db *leveldb.DB) (r Report, err error) {
 		if o.BlockCacher != opt.NoCacher {
 			cache = o.GetBlockCacheCapacity()
 		}
-		fact("the block cache (%d MiB) must have room for the filters and indexes of all tables: "+
-			"filterdump prints the Options.BlockCacheCapacity that they need", cache>>20)
+		fact("the block cache (%d MiB) must have room for the filters and indexes of all tables, twice",
+			cache>>20)
 	}
-	fact("Check cannot see which tables have filters: filterdump shows that. Rewrite gives filters " +
-		"to those without, if Configure was called before leveldb.OpenFile")
+	if name := o.GetComparer().Name(); name != comparer.DefaultComparer.Name() {
+		fact("neither Check nor filterdump can see which tables have filters, and Rewrite gives none, "+
+			"with the comparer %q: write all entries to a new database", name)
+	} else {
+		fact("Check cannot see which tables have filters: filterdump shows that, and the " +
+			"Options.BlockCacheCapacity that they need. Rewrite gives filters to those without, if " +
+			"Configure was called before leveldb.OpenFile")
+	}
 	return r, nil
 }
 

@@ -139,6 +139,15 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, []string{"lookups start compactions: set Options.DisableSeeksCompaction"},
 		r.Warnings)
 	require.Contains(t, r.String(), "cannot see which tables have filters")
+	seeks.ReadOnly = true // then they start none
+	r, err = goleveldb.Check(&seeks, db)
+	require.NoError(t, err)
+	require.Empty(t, r.Warnings)
+	own := *o
+	own.Comparer = ordered{}
+	r, err = goleveldb.Check(&own, db)
+	require.NoError(t, err)
+	require.Contains(t, r.String(), "Rewrite gives none, with the comparer \"ordered\": write all")
 	require.NoError(t, db.Close())
 	_, err = goleveldb.Check(o, db)
 	require.ErrorIs(t, err, leveldb.ErrClosed)

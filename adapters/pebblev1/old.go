@@ -74,11 +74,11 @@ func (w wanted) isOld(level int, t *pebble.SSTableInfo) bool {
 	if w.wholeKeys && len(first) == len(t.Smallest.UserKey) && len(last) == len(t.Largest.UserKey) {
 		least = max(0, most-most>>22-1-int(min(p.SnapshotPinnedKeys, math.MaxInt32)))
 	}
+	if p.FilterPolicyName == "" {
+		return w.filters[level] != nil // otherwise a mark would save few reads
+	}
 	if _, marked := p.UserProperties[markName]; w.mark && !marked {
 		return true
-	}
-	if p.FilterPolicyName == "" {
-		return w.filters[level] != nil
 	}
 	return !slices.ContainsFunc(w.filters[:level+1], func(f pebble.FilterPolicy) bool {
 		ours, ok := f.(filterPolicy)

@@ -13,8 +13,9 @@ import (
 
 // Rewrite gives new filters to the tables of db that were written with other options, while db is
 // in use. o must be the options that db was opened with, after [Configure]. A table is rewritten if
-// it lacks the mark, or if its filter has another name or size than o gives tables of its level, or
-// of one above, from where Pebble may have moved it. If there is no such table, nothing is written.
+// it lacks a filter that o gives tables of its level, if it has a filter and no mark, or one of
+// another name or size than o gives its level, or one above, from where Pebble may have moved it.
+// If there is no such table, nothing is written.
 // If the comparer splits keys, or a snapshot keeps old versions, a filter has any number of keys,
 // and its size tells little: for another kind of filter or more bits per key, give the policy
 // another name.
