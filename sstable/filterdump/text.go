@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -84,25 +82,20 @@ func (b *textWriter) reasons(tables []*verify.Result) {
 	}
 }
 
-// verdict writes what filters are worth to a database, with a bar for each row.
+// verdict writes what filters are worth to a database.
 func (b *textWriter) verdict(v *verdict.Verdict) {
-	const longest = 29
-	most, bars := 1e-9, []table.Row(nil)
+	var rows []table.Row
 	b.gap()
 	b.wrapped("", v.Sentence)
 	for _, row := range v.Rows {
-		most = max(most, row.Reads)
-	}
-	for _, row := range v.Rows {
-		bar := cmp.Or(strings.Repeat("█", int(math.Round(longest*row.Reads/most))), "▏")
 		source := "computed"
 		if row.Counted {
 			source = "counted"
 		}
-		bars = append(bars, table.Row{row.Setup, fmt.Sprintf("%s %s %s", bar,
-			verdict.Digits(row.Reads), source), verdict.Digits(row.FilterBytes / verdict.MiB)})
+		rows = append(rows, table.Row{row.Setup, verdict.Digits(row.Reads), source,
+			verdict.Digits(row.FilterBytes / verdict.MiB)})
 	}
-	b.table(table.Row{"", "data blocks read for 1,000 absent keys", "MiB of filters"}, bars, 3)
+	b.table(table.Row{"", "blocks for 1,000 absent keys", "", "MiB of filters"}, rows, 2, 4)
 	b.gap()
 	for _, line := range v.Code {
 		b.line("    " + line)
