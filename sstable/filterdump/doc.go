@@ -14,7 +14,8 @@ tables once:
 
 For example, filterdump testdata/goleveldb/name2_none_1k prints:
 
-	Nothing to do: with so few keys, any filter does.
+	Nothing to do: all tables, 0.13 MiB, fit into the 8.0 MiB that the block cache
+	has for them.
 
 	- With goleveldb's default options, the block cache has 8.0 MiB, and lookups
 	  need 1.0 MiB there.

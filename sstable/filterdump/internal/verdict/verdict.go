@@ -26,7 +26,6 @@ type Row struct {
 }
 
 const (
-	fewKeys = 5000
 	// littleData is what may stay in the block cache while Pebble's reads are counted.
 	littleData = 1 << 20
 	// compression is how much smaller tables may be than their blocks in the cache.
@@ -60,8 +59,6 @@ func Of(f *Figures) *Verdict {
 	saves := f.Get-f.Ribbon >= worth
 	partly := f.lackFilters() && f.Total.FilterBytes > 0 // absent keys there may be few, or none
 	switch {
-	case f.Keys < fewKeys && !f.lackFilters():
-		return nothing("with so few keys, any filter does")
 	case f.Bytes <= f.Cache/compression && !f.BlockCache.Lacks():
 		return nothing(fmt.Sprintf("all tables, %s, fit into the %s that the block cache has for them",
 			Megabytes(float64(f.Bytes)), Megabytes(float64(f.Cache))))

@@ -88,9 +88,6 @@ func TestRules(t *testing.T) {
 		"few tables lack filters": {good.figures().with(withRibbon).with(func(f *Figures) {
 			f.Unfiltered = f.Keys / 100
 		}), "Nothing to do: other filters would save less than 1 read", []string{memory}},
-		"few keys without filters": {bare.figures().with(func(f *Figures) {
-			f.Keys, f.Unfiltered = 4999, 4999
-		}), "Use ribbon filters and goleveldb.Rewrite: 40 of 40", []string{others, memory}},
 		"not worth it": {good.figures(), "Nothing to do: other filters would save less than 1 read " +
 			"in 100 lookups of absent keys.", []string{memory}},
 		"of another program": {deep.figures().with(func(f *Figures) { f.Configured = []string{"none"} }),
@@ -98,8 +95,6 @@ func TestRules(t *testing.T) {
 				"With the program's options, the block cache has"}},
 		"of this program": {deep.figures().with(func(f *Figures) { f.Configured = []string{pebble} }),
 			"Use ribbon filters", []string{others, memory}},
-		"few keys": {flat.figures().with(func(f *Figures) { f.Keys = 4999 }),
-			"Nothing to do: with so few keys, any filter does.", []string{memory}},
 		"it fits": {flat.figures().with(func(f *Figures) { f.Bytes = 2 << 20 }),
 			"Nothing to do: all tables, 2.0 MiB, fit into the 8.0 MiB that the block cache has for them.",
 			[]string{memory}},
