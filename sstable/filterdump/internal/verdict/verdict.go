@@ -73,7 +73,7 @@ func Of(f *Figures) *Verdict {
 			append(rows, without)...)
 	}
 	v := &Verdict{Sentence: f.advice(), Code: f.code(settings),
-		Facts: facts(f.lastLevel(), f.unused(), f.old(), memory)}
+		Facts: facts(f.unused(), f.old(), memory)}
 	switch {
 	case f.Old == 0 && f.isPebble():
 		v.Sentence += fmt.Sprintf("1,000 lookups of absent keys read %s data blocks by %s.Has, and %s "+
@@ -227,16 +227,6 @@ func (f *Figures) old() string {
 		fact += " If they must use the filters too, take policy.NewBloom(10) under their policy's name."
 	}
 	return fact
-}
-
-// lastLevel says why Pebble's own Get reads so much.
-func (f *Figures) lastLevel() string {
-	last := len(f.Levels) - 1
-	if !f.isPebble() || f.Levels[last].Number < 6 || f.Total.FilterBytes == 0 {
-		return ""
-	}
-	return fmt.Sprintf("Pebble's own Get asks no filter in L6, which has %s of %s entries.",
-		Thousands(f.Levels[last].Entries), Thousands(f.Total.Entries))
 }
 
 // unused says which filters the program may not use, although they were used to count.
