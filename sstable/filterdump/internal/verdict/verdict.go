@@ -220,13 +220,9 @@ func (f *Figures) old() string {
 		return ""
 	}
 	all := f.Total.Tables - f.Total.Filters[NoKeys]
-	fact := fmt.Sprintf("%d of %d tables have no ribbon filters: Rewrite writes their %s again, and "+
+	return fmt.Sprintf("%d of %d tables have no ribbon filters: Rewrite writes their %s again, and "+
 		"the tables above that overlap them. Programs without levelbloom can still open the database.",
 		all-f.Total.Filters["ribbon"], all, Megabytes(float64(f.Old)))
-	if !f.isPebble() {
-		fact += " If they must use the filters too, take policy.NewBloom(10) under their policy's name."
-	}
-	return fact
 }
 
 // unused says which filters the program may not use, although they were used to count.

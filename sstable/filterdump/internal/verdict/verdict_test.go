@@ -55,7 +55,6 @@ func TestRules(t *testing.T) {
 	good.get = 12
 	const others = "40 of 40 tables have no ribbon filters: Rewrite writes their 95 MiB again, and " +
 		"the tables above that overlap them. Programs without levelbloom can still open the database."
-	const sharing = " If they must use the filters too, take policy.NewBloom(10) "
 	const memory, room = "With ", " default options, the block cache has 8.0 MiB, and lookups need "
 	withRibbon := func(f *Figures) { // in 12 of 40 tables, none in the others
 		f.Total.Filters, f.Unfiltered = map[string]int{"ribbon": 12, NoFilter: 28}, 28*25_000
@@ -67,7 +66,7 @@ func TestRules(t *testing.T) {
 	}{
 		"decimals": {flat.figures(), "Use ribbon filters: 1,000 lookups of absent keys then read " +
 			"4.9 data blocks, not 121. If your program looks up no absent keys, change nothing.",
-			[]string{others + sharing, memory + "goleveldb's" + room + "3.0 MiB there."}},
+			[]string{others, memory + "goleveldb's" + room + "3.0 MiB there."}},
 		"no filters": {bare.figures(), "Use ribbon filters and goleveldb.Rewrite: 40 of 40 tables have " +
 			"no filter. 1,000 lookups of absent keys then read 4.9 data blocks, not 121. Filters also " +
 			"save reads of present keys", []string{others, memory}},
