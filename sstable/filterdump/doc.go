@@ -81,6 +81,8 @@ it, or 2 GiB.
 	2  something else could not be read or verified, such as a database that its engine refuses,
 	   or the flags are wrong, or the report could not be written
 
+go run ends with 1 in place of 2: scripts call what go install made.
+
 # JSON
 
 With --json, the report is an object. Sizes are in bytes, and what is read is data blocks for 1,000

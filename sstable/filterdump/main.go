@@ -95,7 +95,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	r := newReport(all)
 	for _, name := range o.Policy {
 		if !r.policies[name] {
-			r.Verdict += fmt.Sprintf("; no filter of the policy %q was read", name)
+			r.Verdict = strings.TrimPrefix(r.Verdict+
+				fmt.Sprintf("; no filter of the policy %q was read", name), "; ")
 		}
 	}
 	text := r.text()

@@ -31,8 +31,15 @@ func (r *report) text() string {
 	}
 	if r.status == exitFault {
 		b.gap()
-		b.wrapped("", "Restore what is damaged from a backup. Keys that a false negative hides are "+
-			"there: open the database without the filters' policy.")
+		advice := "Restore what is damaged from a backup."
+		for _, d := range r.Paths {
+			if slices.ContainsFunc(d.Tables, func(r *verify.Result) bool { return r.FalseNegatives > 0 }) {
+				advice += " No data is lost by a false negative: in a database that is opened " +
+					"without that policy, lookups find all keys."
+				break
+			}
+		}
+		b.wrapped("", advice)
 	}
 	for _, d := range r.Paths {
 		b.gap()

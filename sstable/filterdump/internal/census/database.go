@@ -116,6 +116,8 @@ func (d *Database) read(view *engine.View) {
 			d.Note = fmt.Sprintf("its comparer is '%s', which is not known here", its[1]+its[2])
 			if view.Engine == "goleveldb" {
 				d.Note += ": pass its tables one by one, filterdump --verify DIRECTORY/*.ldb"
+			} else {
+				d.Note += fmt.Sprintf(": print the report of %s.Check in the program", view.Engine)
 			}
 		}
 		d.Damaged = faultyTable.MatchString(d.Note)

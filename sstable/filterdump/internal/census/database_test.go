@@ -313,6 +313,8 @@ func TestOwnComparer(t *testing.T) {
 		want := "its comparer is 'test.mine', which is not known here"
 		if engine == "goleveldb" {
 			want += ": pass its tables one by one, filterdump --verify DIRECTORY/*.ldb"
+		} else {
+			want += ": print the report of " + engine + ".Check in the program"
 		}
 		options := testkit.Must(filepath.Glob(filepath.Join(dir, "OPTIONS-*")))
 		require.Equal(t, engine == "goleveldb", len(options) == 0)

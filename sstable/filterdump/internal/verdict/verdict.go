@@ -78,12 +78,17 @@ func Of(f *Figures) *Verdict {
 	case f.Old == 0 && f.isPebble():
 		v.Sentence += fmt.Sprintf("1,000 lookups of absent keys read %s data blocks by %s.Has, and %s "+
 			"by DB.Get.", Digits(f.Has), f.Engine, Digits(f.Get))
-	case f.Old == 0:
-		v.Sentence += fmt.Sprintf("1,000 lookups of absent keys read %s data blocks.", Digits(f.Get))
+	case f.Old == 0: // goleveldb stores no options that tell
+		v.Sentence += fmt.Sprintf("1,000 lookups of absent keys read %s data blocks in a program that "+
+			"calls goleveldb.Configure.", Digits(f.Get))
 	case saves:
 		rows = append(rows, then)
-		v.Sentence += fmt.Sprintf("1,000 lookups of absent keys then read %s data blocks, not %s.",
+		v.Sentence += fmt.Sprintf("1,000 lookups of absent keys then read %s data blocks, not %s",
 			Digits(f.Ribbon), Digits(f.Get))
+		if f.isPebble() && f.Total.FilterBytes > 0 {
+			v.Sentence += fmt.Sprintf(", and %s with Has alone", Digits(f.Has))
+		}
+		v.Sentence += "."
 	default:
 		v.Sentence += "Few absent keys were found between their keys, but each of these reads a block."
 	}
@@ -119,7 +124,11 @@ func (f *Figures) isConfigured() bool {
 // advice begins the sentence.
 func (f *Figures) advice() string {
 	what, why := "Use ribbon filters", ": "
-	if f.Old == 0 {
+	switch {
+	case f.Old == 0 && f.unused() != "":
+		return "All tables have ribbon filters, but the program's options do not name them. With " +
+			"Configure, "
+	case f.Old == 0:
 		return "All tables have ribbon filters: "
 	}
 	if f.lackFilters() {
@@ -167,9 +176,12 @@ if err := ADAPTER.Rewrite(ctx, options, db, nil); err != nil {
 // code returns the lines that the program lacks.
 func (f *Figures) code(settings string) []string {
 	code := openCode + rewriteCode
-	if f.Old == 0 {
+	switch {
+	case f.Old == 0 && f.unused() != "":
+		code = openCode
+	case f.Old == 0:
 		code = ""
-	} else if f.isConfigured() {
+	case f.isConfigured():
 		code = rewriteCode
 	}
 	names := []string{"ADAPTER", f.Engine}
