@@ -43,11 +43,10 @@ func (r *report) text() string {
 	}
 	for _, d := range r.Paths {
 		b.gap()
-		if d.Note != "" {
-			b.words("", printable(d.Path)+":", strings.Split(printable(d.Note), " ")...)
-		} else if !last || len(r.Paths) > 1 {
+		if !last || len(r.Paths) > 1 {
 			b.line(printable(d.Path))
 		}
+		b.wrapped("- ", d.Note)
 		b.reasons(d.Tables)
 		if d.Verdict != nil {
 			b.verdict(d.Verdict)
@@ -160,16 +159,15 @@ func (b *textWriter) table(header table.Row, rows []table.Row, numbers ...int) {
 	}
 }
 
-// wrapped writes s in lines, the first after a prefix, the others below its text.
+// wrapped writes s, if it is not empty, in lines: the first after a prefix, the others below its
+// text. It breaks no word.
 func (b *textWriter) wrapped(prefix, s string) {
-	if words := strings.Split(printable(s), " "); s != "" {
-		b.words(prefix, words[0], words[1:]...)
+	if s == "" {
+		return
 	}
-}
-
-// words is wrapped for the words of a text. It breaks none: a path can be copied.
-func (b *textWriter) words(prefix, line string, more ...string) {
-	for _, word := range more {
+	words := strings.Split(printable(s), " ")
+	line := words[0]
+	for _, word := range words[1:] {
 		if text.RuneWidthWithoutEscSequences(prefix+line+" "+word) <= width {
 			line += " " + word
 			continue
