@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sync"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
@@ -61,7 +60,7 @@ const attempts = 10
 func Read(path string, o Options) *Database {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		f := verify.File{Path: path, Open: path, Policies: o.Policies}
-		return &Database{Path: path, Tables: verify.Verify([]verify.File{f}, func() {})}
+		return &Database{Path: path, Tables: verify.Verify([]verify.File{f}, func(int) {})}
 	}
 	var d *Database
 	for range attempts {
@@ -167,13 +166,8 @@ func (d *Database) verify(view *engine.View) {
 			Policies: d.options.Policies})
 	}
 	d.leaveOut(view)
-	var mutex sync.Mutex
-	done := 0
-	d.Tables = verify.Verify(files, func() {
-		mutex.Lock()
-		defer mutex.Unlock()
-		done++
-		d.options.Progress("%d of %d tables verified", done, len(files))
+	d.Tables = verify.Verify(files, func(i int) {
+		d.options.Progress("verifying table %d of %d", i+1, len(files))
 	})
 	for i, number := range numbers {
 		d.Add(d.named[number].Level, d.Tables[i])

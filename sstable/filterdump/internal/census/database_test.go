@@ -256,11 +256,11 @@ func TestProgress(t *testing.T) {
 		var done, all int64
 		_, err := fmt.Sscan(fmt.Sprint(numbers...), &done, &all)
 		if err != nil || what != told[len(told)-1] || done < 1 || done < last || done > all {
-			t.Errorf("%q %v after %d", format, args, last) // maybe in another goroutine
+			t.Errorf("%q %v after %d", format, args, last)
 		}
 		last = done
 	}})
-	require.Equal(t, []string{" tables verified", "reading keys: ", "looking up keys by Get: ",
+	require.Equal(t, []string{"verifying table ", "reading keys: ", "looking up keys by Get: ",
 		"looking up keys by Has: ", "looking up keys without filters: "}, told)
 }
 

@@ -314,7 +314,7 @@ func splitDatabase(t *testing.T, f pebblesst.TableFormat, p v2.FilterPolicy,
 		path := writeFile(t, "1.sst", file.Data())
 		files = append(files, File{Path: path, Open: path, Database: true})
 	}
-	return Verify(files, func() {})
+	return Verify(files, func(int) {})
 }
 
 // Programs keep the name of the default comparer for one with a Split of their own. Then filters

@@ -88,16 +88,16 @@ func (r *Result) Kinds() string {
 }
 
 // Verify verifies tables of one database, several at once, and returns the results in their order.
-// After each table it calls done, maybe several times at once.
-func Verify(files []File, done func()) []*Result {
+// Before each table it calls begin with the table's index.
+func Verify(files []File, begin func(i int)) []*Result {
 	results, running := make([]*Result, len(files)), make(chan bool, runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	for i, f := range files {
 		running <- true
+		begin(i)
 		group.Add(1)
 		go func() {
 			results[i] = f.verify()
-			done()
 			<-running
 			group.Done()
 		}()

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -46,9 +45,12 @@ func TestVerifyConcurrently(t *testing.T) {
 	for i := range files {
 		files[i] = File{Path: fmt.Sprint(i), Open: filepath.Join("nowhere", fmt.Sprint(i))}
 	}
-	var done atomic.Int64
-	results := Verify(files, func() { done.Add(1) })
-	require.EqualValues(t, len(files), done.Load())
+	begun := 0
+	results := Verify(files, func(i int) {
+		require.Equal(t, begun, i)
+		begun++
+	})
+	require.Len(t, files, begun)
 	for i, r := range results {
 		require.Equal(t, &Result{Path: files[i].Path, Status: Missing,
 			Reason: "no such file or directory"}, r)
