@@ -27,9 +27,6 @@ For example, filterdump testdata/goleveldb/name2_none_1k prints:
 
 	1 table sound
 
-If something is wrong, that comes first, with the reasons, and there is no verdict that depends on
-it.
-
 # The verdict
 
 The verdict on a database says which change saves reads, with the lines of code that the program

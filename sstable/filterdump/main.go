@@ -30,11 +30,8 @@ func main() {
 }
 
 const help = `Says which filters would serve a database of LevelDB, goleveldb or Pebble best,
-and whether the ones that it has are sound. Nothing is changed.
-
-The exit status is 0 if all keys match their filters, 1 if a table has a false
-negative, is corrupt or is missing, 2 if something could not be read or
-verified.`
+and whether the ones that it has are sound. Nothing is changed. The exit status
+is 0 if all is sound, 1 if something is damaged, and 2 otherwise.`
 
 // options is the command line.
 type options struct {
