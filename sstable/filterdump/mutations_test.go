@@ -71,7 +71,6 @@ func found(engine, dir string) (n int) {
 	defer func() { _ = recover() }()
 	s, err := openers[engine](dir, testkit.Must(policy.NewRibbon(10)), readOnly)
 	if err != nil {
-		fmt.Println("ZZ", err)
 		return 0
 	}
 	defer s.close()

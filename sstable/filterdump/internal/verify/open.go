@@ -94,9 +94,6 @@ func IsPebbles(path string) bool {
 //   - *sstable.CorruptionError: the file is damaged. If the error wraps errNotRead,
 //     sstable.ErrCompression or sstable.ErrTooLarge, it may be right, but is not read here
 //   - an error of reading the file
-//
-// On bytes that were forged with their checksums, open and the table's functions may panic, end the
-// process, or take any time and memory.
 func (f File) open(file tableFile, r *Result) (*table, error) {
 	r.Size = file.size
 	if file.format == magic.LevelDB {
