@@ -123,7 +123,7 @@ func (d *Database) read(view *engine.View) {
 		return
 	}
 	d.Figures = &verdict.Figures{Engine: view.Engine, Configured: view.Policies,
-		Cache: max(0, view.Cache-2*view.MemTable)}
+		Cache: max(0, view.Cache-view.MemTables*view.MemTable)}
 	d.verify(view)
 	if d.options.Verify {
 		return

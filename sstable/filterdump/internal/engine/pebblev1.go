@@ -134,7 +134,8 @@ func (db pebbleV1) Has(key []byte) (bool, error) { return pebblev1.Has(db.DB, ke
 func (db pebbleV1) Memory(uint64) (cache, files verdict.Setting, err error) {
 	blocks := pebble.NewCache(cmp.Or(db.settings.Cache, 8<<20)) // Pebble's default
 	defer blocks.Unref()
-	o := &pebble.Options{Cache: blocks, MemTableSize: uint64(db.settings.MemTable)}
+	o := &pebble.Options{Cache: blocks, MemTableSize: uint64(db.settings.MemTable),
+		MemTableStopWritesThreshold: int(db.settings.MemTables)}
 	ribbon, err := policy.NewRibbon(10)
 	if err == nil {
 		err = pebblev1.Configure(o, ribbon)

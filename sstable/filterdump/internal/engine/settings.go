@@ -19,6 +19,7 @@ type Settings struct {
 	Engine    string // the adapter: goleveldb, pebblev1, pebblev2; "" for RocksDB
 	Cache     int64  // bytes of the block cache; goleveldb's default, since it records none
 	MemTable  int64  // bytes of a memtable
+	MemTables int64  // how many there may be
 	OpenFiles int64  // how many tables stay open, some more
 	Merger    string // the name of Pebble's merger, "" if it is not known
 
@@ -69,6 +70,7 @@ func (v *View) readSettings(entries []fs.DirEntry) error {
 	}
 	s.Cache = sizeOf(options, "cache_size")
 	s.MemTable = sizeOf(options, "mem_table_size")
+	s.MemTables = max(2, sizeOf(options, "mem_table_stop_writes_threshold"))
 	s.OpenFiles = sizeOf(options, "max_open_files")
 	s.Merger = strings.TrimPrefix(option(options, "merger"), "nullptr") // RocksDB's for none
 	for _, found := range regexp.MustCompile(`(?m)^ *filter_policy=(.+)$`).FindAllStringSubmatch(

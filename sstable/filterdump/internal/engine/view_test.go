@@ -68,14 +68,15 @@ func TestSettings(t *testing.T) {
 	old, err := v1.Open(dir, o)
 	require.NoError(t, err)
 	require.NoError(t, old.Close())
-	want := Settings{Engine: "pebblev1", Cache: 3 << 20, MemTable: 4 << 20, OpenFiles: 1000,
-		Merger: "pebble.concatenate", Policies: []string{"none"}}
+	want := Settings{Engine: "pebblev1", Cache: 3 << 20, MemTable: 4 << 20, MemTables: 2,
+		OpenFiles: 1000, Merger: "pebble.concatenate", Policies: []string{"none"}}
 	require.Equal(t, want, view(t, dir).Settings)
 	newer, err := v2.Open(dir,
-		&v2.Options{CacheSize: 7 << 20, MaxOpenFiles: 2000, Logger: Quiet{}})
+		&v2.Options{CacheSize: 7 << 20, MaxOpenFiles: 2000, MemTableStopWritesThreshold: 5,
+			Logger: Quiet{}})
 	require.NoError(t, err)
 	require.NoError(t, newer.Close())
-	want.Engine, want.Cache, want.OpenFiles = "pebblev2", 7<<20, 2000
+	want.Engine, want.Cache, want.OpenFiles, want.MemTables = "pebblev2", 7<<20, 2000, 5
 	require.Equal(t, want, view(t, dir).Settings)
 
 	// Pebble would look for its log in another directory.
@@ -94,7 +95,7 @@ func TestSettings(t *testing.T) {
 	write("OPTIONS-000900.orig", "cache_size=5\n")
 	require.Equal(t, want, view(t, dir).Settings, "a copy by hand")
 	write("OPTIONS-1000000", "pebble_version=0.1\n  cache_size=5\n")
-	require.Equal(t, Settings{Engine: "pebblev1", Cache: 5}, view(t, dir).Settings)
+	require.Equal(t, Settings{Engine: "pebblev1", Cache: 5, MemTables: 2}, view(t, dir).Settings)
 
 	// Numbers out of range are no figures.
 	for _, text := range []string{"-1", "9223372036854775808", "1099511627777", "1e9", ""} {

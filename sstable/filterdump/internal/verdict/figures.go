@@ -10,7 +10,7 @@ import (
 // Figures are what was counted in a database, and what ribbon filters would be in the same tables.
 type Figures struct {
 	Engine string `json:"engine"` // the adapter: goleveldb, pebblev1, pebblev2; "": none
-	Cache  int64  `json:"cache"`  // bytes of the block cache, without two memtables of Pebble's
+	Cache  int64  `json:"cache"`  // bytes of the block cache, without Pebble's memtables
 
 	Keys       int64   `json:"keys"`       // sum of the tables' numbers of different keys
 	Unfiltered int64   `json:"unfiltered"` // of those in tables without filters
