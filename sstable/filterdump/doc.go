@@ -20,8 +20,8 @@ For example, filterdump testdata/goleveldb/name2_none_1k prints:
 	- With goleveldb's default options, the block cache has 8.0 MiB, and lookups
 	  need 1.0 MiB there.
 
-	level  tables  entries  MiB of filters  tables by filter
-	L0          1    3,300          0.0043  1 bloom
+	  level  tables  entries  MiB of filters  tables by filter
+	     L0       1    3,300          0.0043  1 bloom
 
 	Tables by the name of the filters' policy: 1 leveldb.BuiltinBloomFilter2
 

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
@@ -90,7 +89,7 @@ func (b *textWriter) reasons(tables []*verify.Result) {
 
 // verdict writes what filters are worth to a database.
 func (b *textWriter) verdict(v *verdict.Verdict) {
-	var rows []table.Row
+	rows := [][]string{{"blocks for 1,000 absent keys", "", "MiB of filters", ""}}
 	b.gap()
 	b.wrapped("", v.Sentence)
 	for _, row := range v.Rows {
@@ -98,10 +97,10 @@ func (b *textWriter) verdict(v *verdict.Verdict) {
 		if row.Counted {
 			source = "counted"
 		}
-		rows = append(rows, table.Row{row.Setup, verdict.Digits(row.Reads), source,
-			verdict.Digits(row.FilterBytes / verdict.MiB)})
+		rows = append(rows, []string{verdict.Digits(row.Reads), source,
+			verdict.Digits(row.FilterBytes / verdict.MiB), row.Setup})
 	}
-	b.table(table.Row{"", "blocks for 1,000 absent keys", "", "MiB of filters"}, rows, 2, 4)
+	b.table(rows)
 	b.gap()
 	for _, line := range v.Code {
 		b.line("    " + line)
@@ -114,14 +113,13 @@ func (b *textWriter) verdict(v *verdict.Verdict) {
 
 // levels writes a row for each level of a database.
 func (b *textWriter) levels(d *census.Database) {
-	var rows []table.Row
+	rows := [][]string{{"level", "tables", "entries", "MiB of filters", "tables by filter"}}
 	for _, l := range d.Levels {
-		rows = append(rows, table.Row{fmt.Sprintf("L%d", l.Number), verdict.Thousands(int64(l.Tables)),
+		rows = append(rows, []string{fmt.Sprintf("L%d", l.Number), verdict.Thousands(int64(l.Tables)),
 			verdict.Thousands(l.Entries), verdict.Digits(l.FilterBytes / verdict.MiB),
 			printable(tally(l.Filters))})
 	}
-	b.table(table.Row{"level", "tables", "entries", "MiB of filters", "tables by filter"}, rows,
-		2, 3, 4)
+	b.table(rows)
 	if len(d.Total.Policies) > 0 {
 		b.gap()
 		b.wrapped("", "Tables by the name of the filters' policy: "+tally(d.Total.Policies))
@@ -137,26 +135,19 @@ func tally(counts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// table writes rows in columns. Those of numbers are aligned to the right.
-func (b *textWriter) table(header table.Row, rows []table.Row, numbers ...int) {
-	if len(rows) == 0 {
+// table writes a header and rows, if there are any, in columns. All but the last are aligned to the
+// right.
+func (b *textWriter) table(rows [][]string) {
+	if len(rows) == 1 {
 		return
 	}
-	w := table.NewWriter()
-	w.Style().Options = table.OptionsNoBordersAndSeparators
-	w.Style().Format.Header = text.FormatDefault
-	w.AppendHeader(header)
-	w.AppendRows(rows)
-	columns := []table.ColumnConfig{{Number: 5, WidthMax: 36}} // so that all fits
-	for _, n := range numbers {
-		columns = append(columns, table.ColumnConfig{Number: n, Align: text.AlignRight,
-			AlignHeader: text.AlignRight})
-	}
-	w.SetColumnConfigs(columns)
 	b.gap()
-	for _, line := range strings.Split(w.Render(), "\n") {
-		b.line(line[1:]) // cells begin and end with a space
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range rows {
+		last := len(row) - 1
+		fmt.Fprintf(w, "%s\t  %s\n", strings.Join(row[:last], "\t"), row[last])
 	}
+	_ = w.Flush() // to memory
 }
 
 // wrapped writes s, if it is not empty, in lines: the first after a prefix, the others below its
@@ -168,7 +159,7 @@ func (b *textWriter) wrapped(prefix, s string) {
 	words := strings.Split(printable(s), " ")
 	line := words[0]
 	for _, word := range words[1:] {
-		if text.RuneWidthWithoutEscSequences(prefix+line+" "+word) <= width {
+		if utf8.RuneCountInString(prefix+line+" "+word) <= width {
 			line += " " + word
 			continue
 		}
@@ -185,8 +176,7 @@ func (b *textWriter) gap() {
 	}
 }
 
-// line writes a line, without the spaces by which go-pretty fills it.
-func (b *textWriter) line(s string) { fmt.Fprintln(b, strings.TrimRight(s, " ")) }
+func (b *textWriter) line(s string) { fmt.Fprintln(b, s) }
 
 // printable returns s with escapes for what is not printable, which a terminal could take for a
 // command: names from the disk can have any bytes.
