@@ -89,15 +89,11 @@ func (b *textWriter) reasons(tables []*verify.Result) {
 
 // verdict writes what filters are worth to a database.
 func (b *textWriter) verdict(v *verdict.Verdict) {
-	rows := [][]string{{"blocks for 1,000 absent keys", "", "MiB of filters", ""}}
+	rows := [][]string{{"blocks for 1,000 absent keys", "MiB of filters", ""}}
 	b.gap()
 	b.wrapped("", v.Sentence)
 	for _, row := range v.Rows {
-		source := "computed"
-		if row.Counted {
-			source = "counted"
-		}
-		rows = append(rows, []string{verdict.Digits(row.Reads), source,
+		rows = append(rows, []string{verdict.Digits(row.Reads),
 			verdict.Digits(row.FilterBytes / verdict.MiB), row.Setup})
 	}
 	b.table(rows)

@@ -46,7 +46,7 @@ func Of(f *Figures) *Verdict {
 			rows = append(rows, Row{"now, by Has", f.Has, true, f.Total.FilterBytes})
 		}
 	}
-	then := Row{"with the code below", f.Ribbon, false, f.Total.RibbonBytes}
+	then := Row{"with the code below (computed)", f.Ribbon, false, f.Total.RibbonBytes}
 	without := Row{"without filters", f.Bare, true, 0}
 	memory, settings := f.caches()
 	nothing := func(why string, rows ...Row) *Verdict {

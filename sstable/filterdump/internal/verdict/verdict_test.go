@@ -172,7 +172,7 @@ func TestFigures(t *testing.T) {
 func TestRows(t *testing.T) {
 	v := Of(database{"goleveldb", name1, 121, 121, 4800, 4.9}.figures())
 	require.Equal(t, []Row{{"now", 121, true, 1_300_000},
-		{"with the code below", 4.9, false, 1_350_000}, {"without filters", 4800, true, 0}}, v.Rows)
+		{"with the code below (computed)", 4.9, false, 1_350_000}, {"without filters", 4800, true, 0}}, v.Rows)
 	v = Of(database{"pebblev1", name1, 910, 1.3, 912, 1.2}.figures().with(func(f *Figures) {
 		f.Old = 0
 	}))
