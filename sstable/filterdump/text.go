@@ -89,7 +89,7 @@ func (b *textWriter) reasons(tables []*verify.Result) {
 
 // verdict writes what filters are worth to a database.
 func (b *textWriter) verdict(v *verdict.Verdict) {
-	rows := [][]string{{"blocks for 1,000 absent keys", "MiB of filters", ""}}
+	rows := [][]string{{"blocks for 1,000 absent keys", "MiB of filters", "setup"}}
 	b.gap()
 	b.wrapped("", v.Sentence)
 	for _, row := range v.Rows {
