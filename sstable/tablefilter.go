@@ -10,8 +10,7 @@ import (
 // filterPrefix begins the names of filters in the metaindex. The policy's name follows.
 const filterPrefix = "filter."
 
-// A TableFilter answers lookups from a table's filters, as [Table.OpenFilter] returns it. It is
-// safe for concurrent use.
+// A TableFilter answers lookups from a table's filters. It is safe for concurrent use.
 type TableFilter struct {
 	index   *index
 	windows *FilterBlockReader

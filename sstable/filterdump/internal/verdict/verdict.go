@@ -43,7 +43,11 @@ func Of(f *Figures) *Verdict {
 	if f.isPebble() {
 		rows[0].Setup = "now, by DB.Get"
 		if f.Total.FilterBytes > 0 {
-			rows = append(rows, Row{"now, by Has", f.Has, true, f.Total.FilterBytes})
+			setup := "now, by Has"
+			if f.unused() != "" {
+				setup = "with Configure, by Has"
+			}
+			rows = append(rows, Row{setup, f.Has, true, f.Total.FilterBytes})
 		}
 	}
 	then := Row{"with the code below (computed)", f.Ribbon, false, f.Total.RibbonBytes}

@@ -134,6 +134,11 @@ func TestRules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := Of(c.figures)
 			require.True(t, strings.HasPrefix(v.Sentence, c.want), v.Sentence)
+			for _, row := range v.Rows { // what the program does not do is no "now"
+				if strings.Contains(row.Setup, "by Has") {
+					require.Equal(t, c.figures.unused() == "", row.Setup == "now, by Has", row.Setup)
+				}
+			}
 			if strings.HasPrefix(v.Sentence, "All tables") {
 				require.Equal(t, c.want, v.Sentence, "no more is to be done")
 			}
