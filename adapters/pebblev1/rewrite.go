@@ -28,7 +28,7 @@ import (
 // db only after Rewrite has returned.
 //
 // A compaction rewrites a table of the last level only if a table above overlaps it. So Rewrite
-// calls DB.RangeKeyUnset, without a suffix, from the smallest key of a table to the largest, both
+// calls RangeKeyUnset, without a suffix, from the smallest key of a table to the largest, both
 // without their suffixes. It makes up no key and writes none, and no answer changes, since there
 // are no such range keys. Compactions drop the entries at once, unless the program has range keys
 // with suffixes there and a snapshot is open: then they stay until a table above overlaps them.
@@ -105,10 +105,8 @@ func (w wanted) rewrite(
 		if err := w.check(db, tables); err != nil {
 			return nil, err
 		}
-		for _, r := range ranges { // so that a compaction rewrites all tables there
-			if err := db.RangeKeyUnset(r.Start, r.End, nil, pebble.NoSync); err != nil {
-				return nil, fmt.Errorf("%w: was Configure called before pebble.Open?", err)
-			}
+		if err := overlap(db, ranges); err != nil {
+			return nil, fmt.Errorf("%w: was Configure called before pebble.Open?", err)
 		}
 		for _, r := range w.runs(ranges, others) {
 			if err := compactRange(ctx, db, r.Start, r.End); err != nil {
@@ -166,4 +164,17 @@ func (w wanted) runs(
 		runs[len(runs)-1].End = r.End
 	}
 	return runs
+}
+
+// overlap puts an entry over each range, so that a compaction rewrites all tables there. In one
+// batch: one by one, they cost 2.0 bytes written per byte, not 1.5 (BenchmarkRewrite, in levels).
+func overlap(db *pebble.DB, ranges []pebble.KeyRange) error {
+	batch := db.NewBatch()
+	defer batch.Close()
+	for _, r := range ranges {
+		if err := batch.RangeKeyUnset(r.Start, r.End, nil, nil); err != nil {
+			return err
+		}
+	}
+	return batch.Commit(pebble.NoSync)
 }
