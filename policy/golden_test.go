@@ -19,7 +19,7 @@ import (
 
 // A goldenCase is a line of a file in testdata/leveldb, which C++ LevelDB wrote, or in
 // testdata/encodings, which was computed from FORMAT.md by a program that shares nothing with this
-// package. The READMEs there tell what the fields are.
+// package. The READMEs there say what the cases are.
 type goldenCase struct {
 	Name       string
 	BitsPerKey *float64 `json:"bits_per_key"` // nil: the filter is an input

@@ -60,7 +60,7 @@ func requireGolden(
 }
 
 // All tables of C++ LevelDB: entries, filter blocks, and the answers of its filters.
-// testdata/leveldb/README.md has the fields of the files beside them.
+// testdata/leveldb/README.md says what is in the files beside them.
 func TestGoldenLevelDB(t *testing.T) {
 	dir := filepath.Join("..", "testdata", "leveldb", "tables")
 	sidecars, err := filepath.Glob(filepath.Join(dir, "*.json"))

@@ -2,7 +2,7 @@
 //
 //   generate vectors|match|digests [--all] < stored.jsonl
 //
-// Takes the inputs from every stored line, and prints the line anew with what LevelDB says to them. README.md tells the fields.
+// Takes the inputs from every stored line, and prints the line anew with what LevelDB says to them.
 // Cases of more than a million keys, or marked huge, are copied as they are unless --all is given.
 
 #include <cinttypes>
