@@ -58,7 +58,7 @@ comparer with a Split of its own, are unverified: they are told from filters tha
 prefixes that match than chance explains, in all tables of a database together.
 
 The tables of a database are those that its manifest names, with the sizes that it says. Others are
-left out: a killed process leaves some, and a database in use creates and deletes them. But the
+ignored: a killed process leaves some, and a database in use creates and deletes them. But the
 manifest may be old, or cut off, if tables are newer than all named ones and their log is gone, or
 if they are more than those that are named: that is status 2, unless the manifest changes meanwhile.
 A log that Pebble keeps for reuse can hide that the last tables are not named. Pebble's files of
@@ -88,7 +88,7 @@ lookups of absent keys.
 	verdict  whether all is sound, as in the text
 	paths    for each PATH
 	  path, note, damaged     what could not be read, and whether the database is at fault
-	  unnamed                 tables that are left out
+	  unnamed                 tables that are ignored
 	  engine, cache           goleveldb, pebblev1 or pebblev2; its block cache without memtables
 	  keys, unfiltered        of all tables; of those without filters
 	  bytes, old              of all tables; of those without ribbon filters

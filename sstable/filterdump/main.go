@@ -42,8 +42,8 @@ type options struct {
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
-const policyHelp = "Filters of a policy with this NAME are LevelDB's or levelbloom's: one that " +
-	"loses a key is a fault. May be repeated."
+const policyHelp = "Treat filters named NAME as LevelDB's or levelbloom's: report lost keys as " +
+	"faults. May be repeated."
 
 // A filePath is a path as the program was given it. A string of kong's passes through JSON, which
 // replaces what is not UTF-8.
@@ -168,7 +168,7 @@ func newReport(databases []*census.Database) *report {
 			unread += tables[s]
 		}
 	}
-	say(unnamed, "table", "left out, which no manifest names")
+	say(unnamed, "table", "ignored: in no manifest")
 	if r.Verdict = strings.Join(parts, "; "); r.Verdict == "" && unread == 0 {
 		r.Verdict = "no tables"
 	}

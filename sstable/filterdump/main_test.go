@@ -127,18 +127,18 @@ func TestStatus(t *testing.T) {
 		{golden("leveldb", "tables", "no_filter"), 0, []string{"1 table without filters", "1 none"}},
 		{with(oneKey(), whole[:99], "000003.ldb", "000004.sst"), 0, []string{"Nothing to do"}},
 		{with(oneKey(), whole[:99], "900001.ldb"), 0, []string{"Nothing to do",
-			"1 table sound; 1 table left "}},
+			"1 table sound; 1 table ignored: "}},
 		{padded, 0, []string{"Nothing to do", "1 table sound\n"}},
 		{with(oneKey(), whole, "900001.ldb", "900002.sst"), 2, []string{
 			"its manifest may be old, or cut off: tables newer than the 1 that it names: 2\n",
-			"1 table sound; 2 tables left out"}},
+			"1 table sound; 2 tables ignored"}},
 
 		{broken, 1, []string{"FAULTY: 1 table corrupt\n", "000005.ldb: corrupt: ", "No verdict: 1 of "}},
 		{filepath.Join(short, "000005.ldb"), 1, []string{
 			"FAULTY: 1 table corrupt\n", "do not end in a magic number"}},
 		{without(mixed(), "000010.ldb"), 1, []string{
 			"FAULTY: 1 table missing; 1 table sound; 1 table without filters\n",
-			"000010.ldb: missing: ", "No verdict: 1 of 3 tables cannot be read"}},
+			"000010.ldb: missing: ", "No verdict: 1 of 3 tables faulty"}},
 		{with(ours("pebblev2"), flipped, manifest), 1, []string{ // Pebble opens this
 			"FAULTY: 1 database damaged\n", "- the manifest does not match its checksum at offset"}},
 		{without(ours("pebblev1"), "000007.sst"), 1, []string{
@@ -153,7 +153,7 @@ func TestStatus(t *testing.T) {
 
 		{with(oneKey(), []byte("[Version]\n  rocksdb_version=9.0.0\n"), "OPTIONS-000007"), 2,
 			[]string{"filterdump does not open it: levelbloom has no adapter"}},
-		{torn("goleveldb"), 2, []string{"1 table left out, which no manifest names\n",
+		{torn("goleveldb"), 2, []string{"1 table ignored: in no manifest\n",
 			"may be old, or cut off: tables newer than the 0 that it names: 1\n"}},
 		{torn("pebblev1"), 2, []string{"tables newer than the 0 that it names: 1"}},
 		{torn("pebblev2"), 2, []string{"tables newer than the 0 that it names: 1"}},
@@ -199,7 +199,7 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, "FAULTY: 3 tables missing; 1 table sound\n\nRestore what is damaged from a "+
 		"backup.\n\n"+missing+"\n- 3 tables, such as "+
 		"000005.ldb: missing: no such file or directory\n\n"+
-		"No verdict: 3 of 3 tables cannot be read, or trusted.\n\n"+one+"\n", out)
+		"No verdict: 3 of 3 tables faulty or unverified.\n\n"+one+"\n", out)
 }
 
 // A wrong policy makes filters of other keys than it is given.

@@ -35,7 +35,7 @@ type Database struct {
 	Note    string `json:"note,omitempty"`
 	Damaged bool   `json:"damaged,omitempty"`
 
-	// Unnamed is how many tables in the directory are no part of the database. They are left out: a
+	// Unnamed is how many tables in the directory are no part of the database. They are ignored: a
 	// killed process left them, or the database is still writing or deleting them.
 	Unnamed int `json:"unnamed,omitempty"`
 
@@ -45,7 +45,7 @@ type Database struct {
 
 	options Options
 	named   map[int]engine.Place // what the manifest says of each table, by number
-	newer   int                  // tables that are left out, and newer than all that are not
+	newer   int                  // tables that are ignored, and newer than all that are not
 	logged  bool                 // the log of one of these is gone
 }
 
@@ -200,7 +200,7 @@ func (d *Database) unfit() string {
 	case len(d.named)+d.Unnamed == 0:
 		return "there are no tables, and keys that are only in the log do not count"
 	case unread > 0:
-		return fmt.Sprintf("%d of %d tables cannot be read, or trusted", unread, len(d.Tables))
+		return fmt.Sprintf("%d of %d tables faulty or unverified", unread, len(d.Tables))
 	case len(d.named) > engine.MostTables():
 		return "the process may not have all tables open: raise its limit (ulimit -n)"
 	case d.mayBeOld():

@@ -67,7 +67,7 @@ func Of(f *Figures) *Verdict {
 		return nothing(fmt.Sprintf("all tables, %s, fit into the %s that the block cache has for them",
 			Megabytes(float64(f.Bytes)), Megabytes(float64(f.Cache))))
 	case f.Bytes <= littleData:
-		return nothing("with so little data, any filter does")
+		return nothing("too little data for filters to matter")
 	case f.Lookups == 0 && f.Old == 0:
 		return nothing("all tables have ribbon filters")
 	case f.Lookups == 0 && !partly:

@@ -98,7 +98,7 @@ func TestRules(t *testing.T) {
 			"Nothing to do: all tables, 2.0 MiB, fit into the 8.0 MiB that the block cache has for them.",
 			[]string{memory}},
 		"little data": {deep.figures().with(func(f *Figures) { f.Bytes, f.Cache = 1<<20, 0 }),
-			"Nothing to do: with so little data, any filter does.", []string{memory}},
+			"Nothing to do: too little data for filters to matter.", []string{memory}},
 		"it fits, but the indexes do not": {flat.figures().with(func(f *Figures) {
 			f.Bytes, f.BlockCache.Required = 2<<20, 9<<20
 		}), "Use ribbon filters", []string{others, memory}},
