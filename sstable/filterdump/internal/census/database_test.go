@@ -12,7 +12,6 @@ import (
 
 	pebblev1 "github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/stretchr/testify/require"
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/comparer"
@@ -322,26 +321,6 @@ func TestOwnComparer(t *testing.T) {
 			require.NoError(t, os.Remove(options[0])) // then the manifest tells
 			options = options[1:]
 		}
-	}
-}
-
-// A comparer under the default one's name whose Split is its own makes filters of prefixes: no
-// fault of any table, of however few keys.
-func TestOwnSplit(t *testing.T) {
-	c := *pebble.DefaultComparer
-	c.Split = func(key []byte) int { return min(6, len(key)) }
-	o := pebble.Options{Comparer: &c}
-	o.Levels[0].FilterPolicy = bloom.FilterPolicy(10)
-	dir, db := pebbleOf(t, o, 9000, set)
-	require.NoError(t, db.Flush())
-	require.NoError(t, db.Set([]byte("99999999"), nil, pebble.NoSync)) // a table of its own
-	require.NoError(t, db.Flush())
-	d := Read(dir, Options{Progress: t.Logf})
-	require.Empty(t, d.Note)
-	require.Greater(t, len(d.Tables), 1)
-	for _, r := range d.Tables {
-		require.Equal(t, verify.Unverified, r.Status)
-		require.Contains(t, r.Reason, "its filter has prefixes of the keys")
 	}
 }
 
