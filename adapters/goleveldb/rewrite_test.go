@@ -81,6 +81,31 @@ func requireFilters(t testing.TB, db *leveldb.DB, dir, name string) {
 	require.NoError(t, files.Close())
 }
 
+// requireAllRewritten requires that Rewrite gives all tables of the database in dir the filters of o.
+func requireAllRewritten(t testing.TB, dir string, o *opt.Options) {
+	t.Helper()
+	db := open(t, dir, o)
+	requireRewritten(t, o, db)
+	requireNothingToRewrite(t, o, db)
+	requireFilters(t, db, dir, policy.NameLevelDB)
+}
+
+// fill writes keys to the database in dir, each with the value or, if that is nil, itself.
+func fill(t testing.TB, dir string, o *opt.Options, keys [][]byte, value []byte, compact bool) {
+	db := open(t, dir, o)
+	for _, key := range keys {
+		if value == nil {
+			require.NoError(t, db.Put(key, key, nil))
+		} else {
+			require.NoError(t, db.Put(key, value, nil))
+		}
+	}
+	if compact {
+		require.NoError(t, db.CompactRange(util.Range{}))
+	}
+	require.NoError(t, db.Close())
+}
+
 func policyOf(t testing.TB, settings string) *policy.Policy {
 	p, err := policy.FromString(settings)
 	require.NoError(t, err)
@@ -119,19 +144,12 @@ func TestRewrite(t *testing.T) {
 				default:
 					configured(t, o, policyOf(t, c.former))
 				}
-				db := open(t, dir, o)
-				for _, key := range keys {
-					require.NoError(t, db.Put(key, key, nil))
-				}
-				if shape == "last level" {
-					require.NoError(t, db.CompactRange(util.Range{}))
-				}
-				require.NoError(t, db.Close())
+				fill(t, dir, o, keys, nil, shape == "last level")
 
 				o.Filter, o.AltFilters = nil, nil
 				// Compactions that the former session left would give tables the new filters.
 				o.CompactionL0Trigger, o.CompactionTotalSize = 1000, 1<<30
-				db = open(t, dir, configured(t, o, policyOf(t, c.settings)))
+				db := open(t, dir, configured(t, o, policyOf(t, c.settings)))
 				snapshot, err := db.GetSnapshot()
 				require.NoError(t, err)
 				iter := db.NewIterator(nil, nil)
@@ -170,19 +188,17 @@ func TestRewriteFewKeys(t *testing.T) {
 		{1, 10}, {2, 10}, {100, 5 << 10}, {100, 7 << 10}, {101, 9 << 10},
 	} {
 		o, dir := smallTables(), t.TempDir()
-		db := open(t, dir, o)
-		value := make([]byte, c.size)
+		value, keys := make([]byte, c.size), [][]byte(nil)
 		testkit.Rand(t, 62).Read(value)
 		for i := range c.keys {
-			require.NoError(t, db.Put(fmt.Appendf(nil, "%03d", i), value, nil))
+			keys = append(keys, fmt.Appendf(nil, "%03d", i))
 		}
-		require.NoError(t, db.CompactRange(util.Range{}))
-		require.NoError(t, db.Close())
-		db = open(t, dir, configured(t, o, ribbon(t)))
+		fill(t, dir, o, keys, value, true)
+		db := open(t, dir, configured(t, o, ribbon(t)))
 		requireRewritten(t, o, db)
 		requireNothingToRewrite(t, o, db)
-		for i := range c.keys {
-			got, err := db.Get(fmt.Appendf(nil, "%03d", i), nil)
+		for _, key := range keys {
+			got, err := db.Get(key, nil)
 			require.NoError(t, err)
 			require.Equal(t, value, got)
 		}
@@ -247,31 +263,18 @@ func TestRewriteBelowNewKeys(t *testing.T) {
 		o, dir := smallTables(), t.TempDir()
 		value := make([]byte, size)
 		rng.Read(value)
-		put := func(n int) {
-			db := open(t, dir, o)
-			for _, key := range keys[:n] {
-				require.NoError(t, db.Put(key, value, nil))
-			}
-			require.NoError(t, db.Close())
-		}
-		put(len(keys))
-		db := open(t, dir, o)
-		require.NoError(t, db.CompactRange(util.Range{}))
-		require.NoError(t, db.Close())
+		fill(t, dir, o, keys, value, true)
 		o = configured(t, level0Only(), ribbon(t)) // in which the new keys stay above
 		o.CompactionTotalSize = 1 << 30
 		rng.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-		put(len(keys) * percent / 100)
-		db = open(t, dir, o)
-		requireRewritten(t, o, db)
-		requireNothingToRewrite(t, o, db)
-		requireFilters(t, db, dir, policy.NameLevelDB)
+		fill(t, dir, o, keys[:len(keys)*percent/100], value, false)
+		requireAllRewritten(t, dir, o)
 	}
 }
 
 // Small entries beside large ones may all be newer than these, or older.
 func TestRewriteBesideLargeValues(t *testing.T) {
-	for _, anew := range []string{"attr", "body"} {
+	for anew, size := range map[string]int{"body": 5 << 10, "meta": 50} {
 		o, dir, value := smallTables(), t.TempDir(), make([]byte, 5<<10)
 		o.CompactionTableSize = 512 << 10
 		testkit.Rand(t, 74).Read(value)
@@ -288,30 +291,22 @@ func TestRewriteBesideLargeValues(t *testing.T) {
 			}
 			require.NoError(t, db.Close())
 		}
-		write(map[string]int{"body": 5 << 10, "attr": 50})
+		write(map[string]int{"body": 5 << 10, "meta": 50})
 		o = configured(t, level0Only(), ribbon(t)) // in which the new keys stay above
 		o.CompactionTotalSize = 1 << 30
-		write(map[string]int{anew: 50})
-		db := open(t, dir, o)
-		requireRewritten(t, o, db)
-		requireNothingToRewrite(t, o, db)
-		requireFilters(t, db, dir, policy.NameLevelDB)
+		write(map[string]int{anew: size})
+		requireAllRewritten(t, dir, o)
 	}
 }
 
 // Keys that are in memory are no reason to rewrite tables, and no snapshot is left.
 func TestRewriteInMemory(t *testing.T) {
 	o, dir := configured(t, smallTables(), ribbon(t)), t.TempDir()
-	db := open(t, dir, o)
 	keys := testkit.Keys(testkit.Rand(t, 68), 4000)
-	for _, key := range keys {
-		require.NoError(t, db.Put(key, key, nil))
-	}
-	require.NoError(t, db.CompactRange(util.Range{}))
-	require.NoError(t, db.Close())
+	fill(t, dir, o, keys, nil, true)
 	o = configured(t, level0Only(), ribbon(t))
 	o.CompactionTotalSize = 1 << 30 // so that no compaction starts by itself
-	db = open(t, dir, o)
+	db := open(t, dir, o)
 	for _, key := range keys[:200] {
 		require.NoError(t, db.Put(key, nil, nil))
 	}
@@ -343,25 +338,17 @@ func TestRewriteSizes(t *testing.T) {
 		}
 		require.NoError(t, db.CompactRange(util.Range{}))
 		require.NoError(t, db.Close())
-		db = open(t, dir, configured(t, o, ribbon(t)))
-		requireRewritten(t, o, db)
-		requireNothingToRewrite(t, o, db)
-		requireFilters(t, db, dir, policy.NameLevelDB)
+		requireAllRewritten(t, dir, configured(t, o, ribbon(t)))
 	}
 }
 
 // A context may be cancelled while a part is read. Then nothing is compacted.
 func TestRewriteStops(t *testing.T) {
 	o, dir := smallTables(), t.TempDir()
-	db := open(t, dir, o)
-	for _, key := range testkit.Keys(testkit.Rand(t, 71), 1000) {
-		require.NoError(t, db.Put(key, key, nil))
-	}
-	require.NoError(t, db.CompactRange(util.Range{}))
-	require.NoError(t, db.Close())
+	fill(t, dir, o, testkit.Keys(testkit.Rand(t, 71), 1000), nil, true)
 	o = configured(t, level0Only(), ribbon(t))
 	o.CompactionTotalSize = 1 << 30 // so that no compaction starts by itself
-	db = open(t, dir, o)
+	db := open(t, dir, o)
 	before := tablesOf(t, db)
 	ctx, cancel := context.WithCancel(context.Background())
 	require.ErrorIs(t, goleveldb.Rewrite(&cancelled{ctx, cancel}, o, db, nil), context.Canceled)
@@ -382,13 +369,9 @@ func (c *cancelled) Err() error {
 
 // Tables of level 0 overlap, and goleveldb consults the filters of all.
 func TestRewriteLevel0(t *testing.T) {
-	o, dir := level0Only(), t.TempDir()
-	db := open(t, dir, configured(t, o, ribbon(t)))
-	for _, key := range testkit.Keys(testkit.Rand(t, 65), 5000) {
-		require.NoError(t, db.Put(key, key, nil))
-	}
-	require.NoError(t, db.Close())
-	db = open(t, dir, o)
+	o, dir := configured(t, level0Only(), ribbon(t)), t.TempDir()
+	fill(t, dir, o, testkit.Keys(testkit.Rand(t, 65), 5000), nil, false)
+	db := open(t, dir, o)
 	requireNothingToRewrite(t, o, db)
 	require.NoError(t, db.Close())
 }
@@ -463,7 +446,6 @@ func TestRewriteRefuses(t *testing.T) {
 	ours.Comparer = ordered{}
 	require.ErrorContains(t, goleveldb.Rewrite(ctx, ours, db, nil),
 		`cannot make up keys for the comparer "ordered": write all entries to a new database`)
-
 }
 
 // If the database has a comparer that the options do not name, nothing is logged: the keys that
