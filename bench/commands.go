@@ -35,8 +35,8 @@ var texts = kong.Vars{
 		"(user0000000000000042), bigendian and littleendian (8 bytes).",
 	"filters": "Names that policy.FromString takes, with a plus sign before options: ribbon:7, " +
 		"bloom:10, bloom:10+tuned. The number is bits per key, 10 without one.",
-	"others": "${filters} none is no filter, builtin the engine's own, and ribbon+L6 is ribbon " +
-		"in Pebble's L6 too, with lookups by the adapter's Get, which asks those filters.",
+	"others": "${filters} none is no filter, builtin the engine's own. With +L6, Pebble's L6 has " +
+		"the filters too, and the adapter's Get, which asks them, looks up.",
 	"engines": `Counts what lookups read in storage engines, with and without filters, and times
 them. It fills temporary databases and removes them, in a minute or two. For a database that you
 have, use filterdump.
@@ -55,7 +55,7 @@ type enginesCommand struct {
 	Disk    time.Duration `default:"100us" help:"How long a read of table data takes."`
 	Cached  bool          `help:"Give the block cache room for all of the data."`
 	Engines []string      `default:"goleveldb,pebblev2" enum:"${all}" help:"Of ${enum}."`
-	Filters []string      `default:"none,builtin,ribbon:7,ribbon,ribbon+L6" help:"${others}"`
+	Filters []string      `default:"none,builtin,ribbon,builtin+L6,ribbon+L6" help:"${others}"`
 	outputs
 }
 
@@ -67,7 +67,7 @@ func (f *enginesCommand) Run(typed string) error {
 		return fmt.Errorf("--disk %v: pass 0s or more", f.Disk)
 	}
 	config := engines.Config{Filters: f.Filters, Disk: f.Disk, Cached: f.Cached,
-		Keys:     keys.ShapesOf(f.Shape)[0].Set(f.Num, engines.Lookups),
+		Keys:     keys.ShapesOf(f.Shape)[0].Set(f.Num, engines.MaxAbsent),
 		Progress: report.Progress}
 	for _, e := range engines.Engines {
 		if slices.Contains(f.Engines, e.Name) {

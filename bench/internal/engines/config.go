@@ -6,6 +6,7 @@
 package engines
 
 import (
+	"strings"
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
@@ -15,8 +16,13 @@ import (
 const valueSize = 100 // bytes of random data
 
 const (
-	// Lookups is how many keys are looked up, if there are as many. A quarter fills the caches.
-	Lookups = 1 << 14
+	// lookups is how many keys a round looks up, if there are as many. A quarter fills the caches.
+	lookups = 1 << 14
+
+	// MaxAbsent is how many absent keys are looked up at most, to count what is read until there
+	// are enoughBlocks: with a thousand, a count is good to 3 %.
+	MaxAbsent    = 1 << 18
+	enoughBlocks = 1000
 
 	rounds = 5
 )
@@ -47,7 +53,7 @@ func (c *Config) cache(filter string) int {
 	if c.Cached {
 		size = 2*c.dataBytes() + 8<<20
 	}
-	if filter == RibbonL6 {
+	if strings.HasSuffix(filter, L6) {
 		size += all
 	}
 	return size

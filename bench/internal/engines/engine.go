@@ -3,6 +3,7 @@ package engines
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -14,15 +15,16 @@ import (
 const (
 	None    = "none"    // no filter
 	BuiltIn = "builtin" // the engine's own Bloom filter
-	// RibbonL6 is ribbon filters in every level of a Pebble database, and lookups by the adapter's
-	// Get, which consults the filters in L6 too. The database's own Get does not.
-	RibbonL6 = "ribbon+L6"
+	// L6 ends the name of filters that every level of a Pebble database has, with lookups by the
+	// adapter's Get, which consults those of L6 too. The database's own Get does not. For builtin,
+	// Configure is not called; the adapter of Pebble v1 then calls the database's own Get.
+	L6 = "+L6"
 )
 
 // An Engine opens databases.
 type Engine struct {
 	Name string
-	L6   bool // RibbonL6 is one of its filters
+	L6   bool // filters may end in L6
 	Open func(database) (DB, error)
 }
 
@@ -47,7 +49,7 @@ type DB interface {
 type database struct {
 	Engine
 	dir    string         // nothing else uses it
-	filter string         // none, builtin, ribbon+L6, or as filters.PolicyOf takes it
+	filter string         // none, builtin, or as filters.PolicyOf takes it, perhaps with L6
 	policy *policy.Policy // of the filter, or nil for none and builtin
 	bytes  int            // of all keys and values
 	cache  int            // bytes of the block cache, without the engine's memtables
@@ -58,13 +60,11 @@ func (d database) String() string { return d.Name + ", " + d.filter }
 
 // policyOf returns the policy of a filter, or nil for none and builtin.
 func policyOf(filter string) (*policy.Policy, error) {
-	switch filter {
-	case None, BuiltIn:
+	kind := strings.TrimSuffix(filter, L6)
+	if filter == None || kind == BuiltIn {
 		return nil, nil
-	case RibbonL6:
-		filter = "ribbon"
 	}
-	return filters.PolicyOf(filter, filters.Bits)
+	return filters.PolicyOf(kind, filters.Bits)
 }
 
 // An engine's geometry shrinks with the data, so that some MB spread over as many levels as some

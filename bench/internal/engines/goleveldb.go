@@ -27,6 +27,7 @@ func openGoLevelDB(d database) (DB, error) {
 		BlockCacheCapacity:            d.cache,
 	}
 	if d.policy != nil {
+		o.FilterBaseLg = 16 // as README's program; the engine's own filters keep the default
 		if err := goleveldb.Configure(o, d.policy); err != nil {
 			return nil, err
 		}

@@ -38,10 +38,11 @@ func openPebbleV2(d database) (_ DB, err error) {
 	o.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
 	// The default heuristic would leave the levels above L6 nearly empty.
 	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{}
-	if d.filter == RibbonL6 {
+	kind, inL6 := strings.CutSuffix(d.filter, L6)
+	if d.policy != nil && inL6 {
 		err = pebblev2.Configure(o, d.policy)
 	} else if d.policy != nil {
-		err = pebblev2.Configure(o, d.policy, pebblev2.WithLevel(6, &policy.Policy{}))
+		err = pebblev2.Configure(o, d.policy, pebblev2.WithLevel(bottom, &policy.Policy{}))
 	}
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func openPebbleV2(d database) (_ DB, err error) {
 	for i := range o.Levels {
 		o.TargetFileSizes[i] = int64(d.table())
 		l := &o.Levels[i]
-		if d.filter == BuiltIn && i < bottom {
+		if kind == BuiltIn && (i < bottom || inL6) {
 			l.FilterPolicy = bloom.FilterPolicy(filters.Bits)
 		}
 		if l.FilterPolicy == nil {
@@ -63,7 +64,7 @@ func openPebbleV2(d database) (_ DB, err error) {
 	}
 	<-statsLoaded // in the background, Pebble reads a little of each table that it finds
 	get := db.Get
-	if d.filter == RibbonL6 {
+	if inL6 {
 		get = func(key []byte) ([]byte, io.Closer, error) { return pebblev2.Get(db, key) }
 	}
 	return &pebbleV2{db, get}, nil

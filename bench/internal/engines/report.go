@@ -24,14 +24,18 @@ func EngineTitle(engine string) string { return strings.Replace(engine, "pebblev
 
 // Title says what a filter is, which its name on the command line may not.
 func Title(filter string) string {
-	titles := map[string]string{None: "no filter", BuiltIn: "the engine's own",
-		RibbonL6: "ribbon, adapter's Get"}
+	filter, inL6 := strings.CutSuffix(filter, L6)
+	titles := map[string]string{None: "no filter", BuiltIn: "engine's own"}
 	kind, bits, _ := strings.Cut(filter, ":")
 	if bits != "" {
 		bits, options, _ := strings.Cut(bits, "+")
 		kind = strings.TrimSuffix(kind+"+"+options, "+") + ", " + bits + " bits"
 	}
-	return cmp.Or(titles[filter], kind)
+	title := cmp.Or(titles[filter], kind)
+	if inL6 {
+		title += ", adapter's Get"
+	}
+	return title
 }
 
 // conclusion says in a sentence which part of the reads the best filter leaves in each engine. It
@@ -44,27 +48,34 @@ func (c *Config) conclusion(all []Record) string {
 	for i, none := range all {
 		best := none
 		for _, r := range all[i:] {
-			if r.Engine == none.Engine && r.Absent.Blocks < best.Absent.Blocks {
+			if r.Engine == none.Engine && r.Absent.PerThousand() < best.Absent.PerThousand() {
 				best = r
 			}
 		}
 		if none.Filter != None || best.Filter == None {
 			continue
 		}
-		kind := strings.TrimSuffix(strings.Replace(best.Filter, BuiltIn, Title(BuiltIn), 1), "+L6")
+		kind, inL6 := strings.CutSuffix(best.Filter, L6)
+		if kind == BuiltIn {
+			kind = "the engine's own"
+		}
 		if sentence == "" {
 			sentence = fmt.Sprintf("Of the reads for absent %s keys, %s filters leave",
 				c.Keys.Shape.Name, kind)
 		} else if sentence += ", and"; kind != before {
 			sentence += " " + kind + " filters"
 		}
-		if before = kind; best.Filter == RibbonL6 {
+		if before = kind; inL6 {
 			sentence += " with the adapter's Get"
 		}
 		part := "none"
 		if best.Absent.Blocks > 0 {
-			times := float64(none.Absent.Blocks) / float64(best.Absent.Blocks)
-			part = "1 of " + report.Rounded(times)
+			digits := 1 // a small count bears no more
+			if best.Absent.Blocks >= enoughBlocks {
+				digits = 2
+			}
+			times := none.Absent.PerThousand() / best.Absent.PerThousand()
+			part = "about 1 of " + report.Rounded(times, digits)
 		}
 		sentence += " " + part + " in " + EngineTitle(best.Engine)
 	}
@@ -74,7 +85,7 @@ func (c *Config) conclusion(all []Record) string {
 // Table has the sizes of filters, the speed of lookups, and the reads for present keys.
 func Table(all []Record, disk time.Duration) report.Table {
 	t := report.Table{Keys: 2, Columns: []string{"engine", "filter", "bits\nper key",
-		"absent\nkeys", "present\nkeys", "reads for 1,000\npresent keys"},
+		"absent\nkeys", "present\nkeys", "reads for\n1,000\npresent"},
 		Title: fmt.Sprintf("Lookups per second without filters, if a read takes %v, and how many "+
 			"times as many with them", disk)}
 	for _, r := range all {
@@ -119,11 +130,14 @@ func (c *Config) notes() []string {
 	return []string{
 		fmt.Sprintf("Keys: %s %s ones of %d bytes. %s", report.Digits(float64(len(c.Keys.Present))),
 			shape, len(c.Keys.Present[0]), more),
-		fmt.Sprintf("Temporary databases of %s, with a block cache of %s. Pebble's own Get asks no "+
-			"filter in L6, where most keys are; only for the adapter's Get there are some. Reads are "+
-			"the same on every machine. Speeds are medians of %d rounds, in CPU time, to which each "+
-			"read adds %v (--disk): differences of a tenth are noise, and of a half where few "+
-			"reads are left.", megabytes(c.dataBytes()), megabytes(c.cache("")), rounds, c.Disk),
+		fmt.Sprintf("Temporary databases of %s, with a block cache of %s. A filter in goleveldb is "+
+			"for 64 KiB of data (FilterBaseLg 16), or 2 KiB, the default, if it is goleveldb's own. "+
+			"Pebble's own Get asks no filter in L6, where most keys are; only for the adapter's Get "+
+			"there are some.", megabytes(c.dataBytes()), megabytes(c.cache(""))),
+		fmt.Sprintf("Reads are the same on every machine, and counted up to some %d, if there are "+
+			"keys for as many. Speeds are medians of %d rounds, in CPU time, to which each read adds "+
+			"%v (--disk): differences of a tenth are noise, and of a half where few reads are left.",
+			enoughBlocks, rounds, c.Disk),
 		"For a database that you have, filterdump counts what lookups read, and says what to " +
 			"change there:",
 		"  go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY",

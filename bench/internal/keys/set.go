@@ -38,12 +38,17 @@ type Set struct {
 	Absent  [][]byte // in random order
 }
 
-// Set returns n present keys, and absent ones, at most that many. They are always the same.
+// Set returns n present keys, and absent ones, at most that many. They are always the same. Of
+// random keys, which lie anywhere, there are always as many absent ones.
 func (s Shape) Set(n, absent int) *Set {
 	rng := rand.New(rand.NewPCG(1, 1))
 	set := &Set{Shape: s}
 	set.Present, set.Absent = s.Draw(rng, true, n, absent)
 	shuffle(rng, set.Present)
+	for s.Name == "random" && len(set.Absent) < absent {
+		_, more := s.Draw(rng, false, n, absent-len(set.Absent)) // of another seed: other keys
+		set.Absent = append(set.Absent, more...)
+	}
 	return set
 }
 

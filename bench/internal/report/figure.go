@@ -12,10 +12,10 @@ func Median(values []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// Rounded writes x with two digits that count, and zeros after them: 0.12, 1.2, 12, 1,200.
-func Rounded(x float64) string {
-	if x >= 100 {
-		x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 2, 64), 64)
+// Rounded writes x with one or two digits that count, and zeros after them: with two 1.2, 12, 1,200.
+func Rounded(x float64, digits int) string {
+	if x >= 10 {
+		x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
 	}
 	return Digits(x)
 }

@@ -112,7 +112,7 @@ func wrap(s string, width int) string {
 
 // chart draws the bars, unless there is nothing to be seen.
 func (r *Report) chart(w io.Writer) {
-	const longest = 36
+	const longest = 30
 	most := 0.0
 	for _, value := range r.Bars {
 		most = max(most, value)

@@ -17,7 +17,7 @@ func TestText(t *testing.T) {
 	table.Set("number", Digits(2000), "a", "one")
 	r := &Report{
 		Conclusion: "One is better.", BarsTitle: "Reads:",
-		Bars:        []float64{2000, 30, 1},
+		Bars:        []float64{2000, 34, 1},
 		Command:     "bench test",
 		Environment: Environment{"Zen 99", 2, "linux", "amd64", "go1.99", "v9", "2026-01-02"},
 		Table:       table,
@@ -28,8 +28,8 @@ func TestText(t *testing.T) {
 	require.Equal(t, `One is better.
 
 Reads:
-a  one         ████████████████████████████████████ 2,000
-a  number two  █ 30
+a  one         ██████████████████████████████ 2,000
+a  number two  █ 34
 b  one         ▏ 1.0
 
 A table
@@ -54,6 +54,6 @@ func TestFigures(t *testing.T) {
 		require.Equal(t, want, Digits(x))
 	}
 	for x, want := range map[float64]string{1.04: "1.0", 42.4: "42", 478: "480", 1137: "1,100"} {
-		require.Equal(t, want, Rounded(x))
+		require.Equal(t, want, Rounded(x, 2))
 	}
 }

@@ -12,7 +12,7 @@ import (
 type Table struct {
 	Title   string
 	Keys    int      // the first columns, which say what a row is; others are aligned to the right
-	Columns []string // a name may have two lines
+	Columns []string // a name may have several lines
 	Rows    [][]string
 }
 
