@@ -41,8 +41,8 @@ func generate() map[string]string {
 		f := read(parts[3])
 		return parts[1] + f.markdown(contents[parts[2]](f)) + parts[5]
 	})
-	picture := draw(records[engines.Record](read("zen3/engines.json")),
-		records[engines.Record](read("zen3/engines_decimal.json")))
+	picture := draw(records[engines.Record](read("zen5/engines.json")),
+		records[engines.Record](read("zen5/engines_decimal.json")))
 	return map[string]string{document: text, "reads.svg": picture}
 }
 

@@ -134,10 +134,10 @@ func (c *Config) notes() []string {
 			"for 64 KiB of data (FilterBaseLg 16), or 2 KiB, the default, if it is goleveldb's own. "+
 			"Pebble's own Get asks no filter in L6, where most keys are; only for the adapter's Get "+
 			"there are some.", megabytes(c.dataBytes()), megabytes(c.cache(""))),
-		fmt.Sprintf("Reads are the same on every machine, and counted up to some %d, if there are "+
-			"keys for as many. Speeds are medians of %d rounds, in CPU time, to which each read adds "+
-			"%v (--disk): differences of a tenth are noise, and of a half where few reads are left.",
-			enoughBlocks, rounds, c.Disk),
+		fmt.Sprintf("Reads are counted until there are %d, or no more absent keys. They are the same "+
+			"on every machine, but for 2 %% with the adapter's Get. Speeds are medians of %d rounds, "+
+			"in CPU time, to which each read adds %v (--disk): differences of a tenth are noise, and "+
+			"of a half where few reads are left.", enoughBlocks, rounds, c.Disk),
 		"For a database that you have, filterdump counts what lookups read, and says what to " +
 			"change there:",
 		"  go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY",

@@ -27,7 +27,8 @@ type Record struct {
 	Present Pass   `json:"present"`
 }
 
-// A Pass is lookups of one sort of keys. They read the same in each round.
+// A Pass is lookups of one sort of keys. The first round tells what they read: it is about the same
+// in each.
 type Pass struct {
 	Lookups int       `json:"lookups"`            // that are counted
 	Blocks  int64     `json:"blocks"`             // of table data that these read

@@ -125,8 +125,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// Where a round reads too little, the first one goes on until it has counted enough, or all absent
-// keys. Times are of a lookup.
+// The first round goes on until it has counted enough, or all absent keys.
 func TestCountsEnough(t *testing.T) {
 	e := &memory{filters: true}
 	for absent, want := range map[int]Pass{
@@ -137,10 +136,8 @@ func TestCountsEnough(t *testing.T) {
 		c.Filters, c.Keys = []string{None}, keys.ShapesOf("random")[0].Set(10, absent)
 		records, err := c.Run(context.Background())
 		require.NoError(t, err)
-		got := records[0].Absent
-		want.Seconds = got.Seconds
-		require.Equal(t, want, got)
-		require.Less(t, slices.Max(got.Seconds), 0.01)
+		want.Seconds = records[0].Absent.Seconds
+		require.Equal(t, want, records[0].Absent)
 		require.Len(t, e.opens[len(e.opens)-2].asked, lookups, "in the last round")
 	}
 }
@@ -169,7 +166,7 @@ func TestFaultsAreNoticed(t *testing.T) {
 func TestConclusion(t *testing.T) {
 	for want, reads := range map[string]string{
 		"Of the reads for absent decimal keys, ribbon filters leave about 1 of 20 in goleveldb, and " +
-			"with the adapter's Get about 1 of 22 in Pebble v2.": "goleveldb none 19900, " +
+			"with the adapter's Get about 1 of 22 in Pebble v2.": "goleveldb none 15900, " +
 			"goleveldb ribbon 999, goleveldb bloom 1001, pebblev2 none 22000, " +
 			"pebblev2 ribbon+L6 1000, pebblev2 ribbon 2000",
 		"Of the reads for absent decimal keys, ribbon:7 filters leave none in goleveldb, and the " +
@@ -191,8 +188,8 @@ func TestConclusion(t *testing.T) {
 // Speeds are ratios to no filter in the same round, and the median of the rounds. Each read adds
 // what a disk takes.
 func TestSpeeds(t *testing.T) {
-	none := Pass{Lookups: 1000, Blocks: 2000, Seconds: []float64{.001, .003, .002}}
-	some := Pass{Lookups: 1000, Blocks: 0, Seconds: []float64{.0005, .001, .001, .009}}
+	none := Pass{Lookups: 1, Blocks: 2, Seconds: []float64{.001, .003, .002}}
+	some := Pass{Lookups: 1, Blocks: 0, Seconds: []float64{.0005, .001, .001, .009}}
 	for _, c := range []struct {
 		want    string
 		p, none Pass
@@ -200,7 +197,7 @@ func TestSpeeds(t *testing.T) {
 	}{
 		{"500/s", none, Pass{}, 0}, {"250/s", none, Pass{}, time.Millisecond},
 		{"2.0x", some, none, 0}, {"5.0x", some, none, time.Millisecond},
-		{"1.0x", none, none, time.Second}, {"4.0x", some, Pass{1000, 4, []float64{.001}}, time.Second / 4},
+		{"1.0x", none, none, time.Hour}, {"4.0x", some, Pass{250, 1, []float64{.001}}, time.Second / 4},
 	} {
 		require.Equal(t, c.want, speed(c.p, c.none, c.disk), "%v", c)
 	}

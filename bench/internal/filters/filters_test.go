@@ -88,14 +88,18 @@ func TestLarge(t *testing.T) {
 // a second, "again", whose distance from 1 is noise. Figures are medians of rounds, and times are of
 // the thread. A turn has 65,536 random keys or more, as a branch predictor learns the answers to
 // few, and does its work twice: caches then do not depend on whose turn was before.
+// Filters have 10 bits per key. The engines' own also have more, to compare at equal false
+// positives: "size" has these, in per cent, and the bits per key that filters take.
 //
 //	go test ./bench/internal/filters -run '^$' -bench Filters -benchtime 31x
 func BenchmarkFilters(b *testing.B) {
-	names := []string{"goleveldb", "again", "pebblev2", "bloom", "ribbon"}
+	names := []string{"goleveldb", "goleveldb:15", "pebblev2", "pebblev2:16", "bloom", "ribbon",
+		"again"}
 	for _, n := range []int{36, 500, 10_000, 1_000_000} {
 		count := (1<<16 + n - 1) / n * n
 		all, _ := keys.ShapesOf("random")[0].Draw(rand.New(rand.NewPCG(1, 1)), true, 2*count, 0)
 		policies, filters := make([]*Policy, len(names)), make([][][]byte, len(names))
+		kinds := make([]Kind, len(names))
 		do := func(i int, work string) (found int) {
 			for f := range filters[i] {
 				switch part := all[f*n : (f+1)*n]; work {
@@ -111,11 +115,20 @@ func BenchmarkFilters(b *testing.B) {
 			return found
 		}
 		for i, name := range names {
-			k := kind(b, strings.Replace(name, "again", "goleveldb", 1))
-			policies[i], filters[i] = k.New(), make([][]byte, count/n)
+			kinds[i] = kind(b, strings.Replace(name, "again", "goleveldb", 1))
+			policies[i], filters[i] = kinds[i].New(), make([][]byte, count/n)
 			do(i, "build")
 			require.Equal(b, count, do(i, "hit"), "%s lost keys", name)
 		}
+		rates, err := MeasureRates(kinds[:6], keys.ShapesOf("random"), []int{n}, 1_000_000, silent)
+		require.NoError(b, err)
+		b.Run(fmt.Sprintf("size/n=%d", n), func(b *testing.B) {
+			b.ReportMetric(0, "ns/op")
+			for _, r := range rates {
+				b.ReportMetric(r.bitsPerKey(), r.Kind+"-bits/key")
+				b.ReportMetric(100*r.FPR, r.Kind+"-fp%")
+			}
+		})
 		for _, work := range []string{"build", "hit", "miss"} {
 			b.Run(fmt.Sprintf("%s/n=%d", work, n), func(b *testing.B) {
 				runtime.LockOSThread() // its clock is read

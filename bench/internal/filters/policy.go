@@ -1,7 +1,9 @@
 package filters
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -39,16 +41,20 @@ func PolicyOf(name string, bits float64) (*policy.Policy, error) {
 	return policy.FromString(kind)
 }
 
-// UnmarshalText sets the kind to that of a name: goleveldb and pebblev2 are the engines' own, and
-// others are those of PolicyOf.
+// UnmarshalText sets the kind to that of a name: goleveldb, pebblev2 and goleveldb:15 are the
+// engines' own, and others are those of PolicyOf.
 func (k *Kind) UnmarshalText(name []byte) error {
 	*k = Kind{Name: string(name), Bound: func(int) float64 { return 0 }}
-	switch k.Name {
-	case "goleveldb":
-		k.New = func() *Policy { return inGoLevelDB(filter.NewBloomFilter(Bits)) }
-		return nil
-	case "pebblev2":
-		k.New = func() *Policy { return inPebble(bloom.FilterPolicy(Bits)) }
+	engine, digits, _ := strings.Cut(k.Name, ":")
+	if engine == "goleveldb" || engine == "pebblev2" {
+		bits, err := strconv.Atoi(cmp.Or(digits, strconv.Itoa(Bits)))
+		if err != nil || bits < 1 {
+			return fmt.Errorf("%s: pass whole bits per key, as %s:%d", k.Name, engine, Bits)
+		}
+		k.New = func() *Policy { return inGoLevelDB(filter.NewBloomFilter(bits)) }
+		if engine == "pebblev2" {
+			k.New = func() *Policy { return inPebble(bloom.FilterPolicy(bits)) }
+		}
 		return nil
 	}
 	p, err := PolicyOf(k.Name, Bits)

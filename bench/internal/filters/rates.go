@@ -139,16 +139,17 @@ func Report(rates []Rate) *report.Report {
 }
 
 // RateTable returns a table with a row for each kind and shape, and a column for each number of
-// keys.
+// keys. Rows below have the bits per key as filters take them, and the bounds.
 func RateTable(rates []Rate) report.Table {
 	t := report.Table{Keys: 2, Columns: []string{"filter", "keys"},
-		Title: "False positives in %, by number of keys per filter"}
+		Title: "False positives in %, and filters' bits per key, by number of keys per filter"}
 	rates = slices.Clone(rates)
 	slices.SortStableFunc(rates, func(a, b Rate) int { return cmp.Compare(a.Kind, b.Kind) })
 	for _, r := range rates {
 		t.Set(fmt.Sprint(r.N), r.interval(), r.Kind, r.Shape)
 	}
 	for _, r := range rates {
+		t.Set(fmt.Sprint(r.N), fmt.Sprintf("%.2f", r.bitsPerKey()), r.Kind, "bits per key")
 		if r.Bound > 0 {
 			t.Set(fmt.Sprint(r.N), report.Digits(100*r.Bound), r.Kind, "bound")
 		}
@@ -159,6 +160,9 @@ func RateTable(rates []Rate) report.Table {
 func (r Rate) String() string {
 	return fmt.Sprintf("%s, %d %s keys", r.Kind, r.N, r.Shape)
 }
+
+// bitsPerKey returns those that the filters take.
+func (r Rate) bitsPerKey() float64 { return 8 * r.FilterBytes / float64(r.N) }
 
 // interval writes the rate in per cent, and how far its interval goes.
 func (r Rate) interval() string {

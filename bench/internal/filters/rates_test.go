@@ -47,7 +47,8 @@ func TestRates(t *testing.T) {
 	require.GreaterOrEqual(t, built, 10)
 	require.Equal(t, built, r.Filters)
 	require.Equal(t, 39.0, r.FilterBytes, "300 bits, and k")
-	require.Regexp(t, `\| third \| random \| 3\d\.\d ±2% \|\n\| third \| bound \| 2.0 \|$`,
+	require.Regexp(t, `\| third \| random \| 3\d\.\d ±2% \|\n\| third \| bits per key \| 10.40 \|`+
+		`\n\| third \| bound \| 2.0 \|$`,
 		RateTable([]Rate{r}).Markdown())
 	lost = 1
 	_, err = MeasureRates([]Kind{third}, keys.ShapesOf("random"), []int{30}, queries, silent)

@@ -12,7 +12,8 @@ func Median(values []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// Rounded writes x with one or two digits that count, and zeros after them: with two 1.2, 12, 1,200.
+// Rounded writes x with one or two digits that count, and zeros after them: 1.2, 12, 1,200. Below
+// 10 there are always two.
 func Rounded(x float64, digits int) string {
 	if x >= 10 {
 		x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
