@@ -48,9 +48,11 @@ func withSplit(c *pebble.Comparer) *pebble.Comparer {
 		return c
 	}
 	split := *c
-	split.Split = func(key []byte) int { return len(key) }
+	split.Split = wholeKey
 	return &split
 }
+
+func wholeKey(key []byte) int { return len(key) }
 
 // extend returns levels with an entry for every level.
 // REQUIRES: levels has at least one entry, and may be changed.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/cockroachdb/pebble"
@@ -39,16 +40,12 @@ func wantedOf(o *pebble.Options) (wanted, error) {
 	return w, nil
 }
 
-// splitsNothing reports whether a comparer takes whole keys for prefixes. Its name does not tell:
-// programs give that of the default one to their own. So this asks about a key with all bytes,
-// twice in a row, and in ascending order: about most separators, and any fixed length.
-func splitsNothing(c *pebble.Comparer) (whole bool) {
-	defer func() { _ = recover() }()
-	key := make([]byte, 512)
-	for i := range key {
-		key[i] = byte(i / 2)
-	}
-	return c.Split(key) == len(key)
+// splitsNothing reports whether a comparer takes whole keys for prefixes, as the default one does:
+// whether it has that one's Split. Its name does not tell: programs give the default one's to their
+// own. Nor do answers of Split: it may split the keys of some tables alone.
+func splitsNothing(c *pebble.Comparer) bool {
+	split := func(c *pebble.Comparer) uintptr { return reflect.ValueOf(c.Split).Pointer() }
+	return split(c) == split(comparerOf(new(pebble.Options)))
 }
 
 // prefix returns the prefix of a table's bound, or all of it if Split panics. It may: bounds of
@@ -66,12 +63,11 @@ func (w wanted) prefix(bound []byte) (prefix []byte) {
 // pinned may be older versions, and a key in millions has the hash of its neighbor.
 func (w wanted) isOld(level int, t *pebble.SSTableInfo) bool {
 	p, most := t.Properties, keysOf(t)
-	first, last := w.prefix(t.Smallest.UserKey), w.prefix(t.Largest.UserKey)
-	if most == 0 || bytes.Equal(first, last) {
+	if most == 0 || bytes.Equal(w.prefix(t.Smallest.UserKey), w.prefix(t.Largest.UserKey)) {
 		return false // there are no keys for a filter, or none that it could exclude
 	}
 	least := 0
-	if w.wholeKeys && len(first) == len(t.Smallest.UserKey) && len(last) == len(t.Largest.UserKey) {
+	if w.wholeKeys {
 		least = max(0, most-most>>22-1-int(min(p.SnapshotPinnedKeys, math.MaxInt32)))
 	}
 	if p.FilterPolicyName == "" {

@@ -16,9 +16,9 @@ import (
 // it lacks a filter that o gives tables of its level, if it has a filter and no mark, or one of
 // another name or size than o gives its level, or one above, from where Pebble may have moved it.
 // If there is no such table, nothing is written.
-// If the comparer splits keys, or a snapshot keeps old versions, a filter has any number of keys,
-// and its size tells little: for another kind of filter or more bits per key, give the policy
-// another name.
+// If the comparer has a Split of its own, or a snapshot keeps old versions, a filter has any number
+// of keys, and its size tells little: for another kind of filter or more bits per key, give the
+// policy another name.
 //
 // Rewrite goes through the keys in parts: 64 MiB of such tables, or a 64th of db if that is more.
 // After each it calls progress, unless that is nil, with the bytes of tables that are done and of

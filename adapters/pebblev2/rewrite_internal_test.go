@@ -44,9 +44,32 @@ func TestIsOld(t *testing.T) {
 	}
 }
 
-// Where Split panics, a bound is all prefix, so that no table with such bounds is taken for new.
+// A table between whole keys may have a filter of few prefixes.
+func TestIsOldWithSplit(t *testing.T) {
+	p, err := policy.NewRibbon(10)
+	require.NoError(t, err)
+	o := &pebble.Options{Comparer: new(pebble.Comparer)}
+	*o.Comparer = *comparerOf(new(pebble.Options))
+	o.Comparer.Split = func(key []byte) int {
+		if string(key[:1]) == "m" {
+			return 1
+		}
+		return len(key)
+	}
+	require.NoError(t, Configure(o, p))
+	w, err := wantedOf(o)
+	require.NoError(t, err)
+	w.mark = false
+	table := &pebble.SSTableInfo{Properties: &sstable.Properties{
+		FilterPolicyName: policy.NameLevelDB, FilterSize: p.FilterSize(3),
+	}}
+	table.Properties.NumEntries = 1000
+	table.Smallest.UserKey, table.Largest.UserKey = []byte("a"), []byte("z")
+	require.False(t, w.isOld(6, table))
+}
+
+// Where Split panics, a bound is all prefix.
 func TestSplitPanics(t *testing.T) {
 	w := wanted{comparer: &pebble.Comparer{Split: func([]byte) int { panic("this is no key") }}}
 	require.Equal(t, "bound", string(w.prefix([]byte("bound"))))
-	require.False(t, splitsNothing(w.comparer))
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 // What the tests need of Pebble and what differs between its versions is in this file.
@@ -21,24 +23,19 @@ import (
 // formats are the default format of a database, which is the oldest, and the newest.
 var formats = []pebble.FormatMajorVersion{pebble.FormatMostCompatible, pebble.FormatNewest}
 
-// comparers order keys by their bytes. The first has whole keys in the filters, the second the
-// first 8 bytes of each. The default comparer has whole keys too, but no Split.
-var comparers = []*pebble.Comparer{
-	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) },
-		pebble.DefaultComparer.ImmediateSuccessor),
-	splitting("levelbloom.test.prefix8", func(key []byte) int { return min(len(key), 8) },
-		nextPrefix),
-}
-
-// splitting returns the default comparer with a name, a Split, and the function that gives the
-// prefix after one.
-func splitting(
-	name string, split pebble.Split, next func(dst, prefix []byte) []byte,
-) *pebble.Comparer {
-	c := *pebble.DefaultComparer
-	c.Name, c.Split, c.ImmediateSuccessor = name, split, next
-	return &c
-}
+// comparers order keys by their bytes. The first has whole keys in the filters, by the Split that
+// Configure gives the default comparer, the second the first 8 bytes of each.
+var comparers = func() []*pebble.Comparer {
+	p, err := policy.NewRibbon(10)
+	o := new(pebble.Options)
+	if err = errors.Join(err, pebblev1.Configure(o, p)); err != nil {
+		panic(err)
+	}
+	prefix8 := *o.Comparer
+	prefix8.Name, prefix8.ImmediateSuccessor = "levelbloom.test.prefix8", nextPrefix
+	prefix8.Split = func(key []byte) int { return min(len(key), 8) }
+	return []*pebble.Comparer{o.Comparer, &prefix8}
+}()
 
 // compression is what the tests' databases compress with. With cgo and the zstd that Pebble v2
 // requires, as in a workspace of both, Pebble v1 cannot read its own zstd.
