@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"log"
 	"maps"
-	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -18,52 +18,50 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// Has tells whether a key is new before it is written. Of several writers, each must hold a lock.
+// A program puts a key only if it is absent. With several writers that takes a lock, from the
+// lookup to the write.
 func Example() {
-	dir, err := os.MkdirTemp("", "levelbloom-")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
 	p, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
 	}
-	o := &pebble.Options{Cache: pebble.NewCache(64 << 20)}
+	o := &pebble.Options{FS: vfs.NewMem(), Cache: pebble.NewCache(64 << 20)}
 	defer o.Cache.Unref()
 	if err := pebblev2.Configure(o, p); err != nil {
 		log.Fatal(err)
 	}
-	db, err := pebble.Open(dir, o)
+	db, err := pebble.Open("db", o)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer db.Close()
 
-	for _, key := range []string{"one", "two", "one"} {
-		found, err := pebblev2.Has(db, []byte(key))
-		if err != nil {
-			log.Fatal(err)
+	var mu sync.Mutex
+	putIfAbsent := func(key, value []byte) (isNew bool, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if found, err := pebblev2.Has(db, key); found || err != nil {
+			return false, err
 		}
-		if found {
-			fmt.Println(key, "is there already")
-			continue
-		}
-		if err := db.Set([]byte(key), []byte("value"), pebble.Sync); err != nil {
-			log.Fatal(err)
-		}
+		return true, db.Set(key, value, pebble.Sync)
 	}
-	value, closer, err := pebblev2.Get(db, []byte("two"))
-	if err != nil {
-		log.Fatal(err)
+
+	answers := make(chan bool)
+	for range 10 {
+		go func() {
+			isNew, err := putIfAbsent([]byte("key"), []byte("value"))
+			if err != nil {
+				log.Fatal(err)
+			}
+			answers <- isNew
+		}()
 	}
-	fmt.Printf("%s\n", value)
-	if err := closer.Close(); err != nil {
-		log.Fatal(err)
+	writers := map[bool]int{}
+	for range 10 {
+		writers[<-answers]++
 	}
-	// Output:
-	// one is there already
-	// value
+	fmt.Println(writers)
+	// Output: map[false:9 true:1]
 }
 
 // The lines to add to a program that has set all options, before it calls pebble.Open. Tables on
@@ -88,31 +86,6 @@ func ExampleConfigure() {
 	// read: leveldb.BuiltinBloomFilter
 	// read: leveldb.BuiltinBloomFilter2
 	// read: rocksdb.BuiltinBloomFilter
-}
-
-// L0 gets filters of 16 bits per key, L6 none, and all other levels 10 bits.
-func ExampleWithLevel() {
-	p10, err := policy.NewRibbon(10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	p16, err := policy.NewRibbon(16)
-	if err != nil {
-		log.Fatal(err)
-	}
-	o := &pebble.Options{}
-	none := &policy.Policy{}
-	err = pebblev2.Configure(o, p10, pebblev2.WithLevel(0, p16), pebblev2.WithLevel(6, none))
-	if err != nil {
-		log.Fatal(err)
-	}
-
-	for _, level := range []int{0, 5} {
-		fmt.Println(level, o.Levels[level].FilterPolicy)
-	}
-	// Output:
-	// 0 ribbon:16
-	// 5 ribbon:10
 }
 
 // Many keys are looked up in a snapshot, so that all answers are of one moment.
@@ -177,19 +150,19 @@ func ExampleCheck() {
 	// set Options.Cache to pebble.NewCache(9 << 20), or mo
 }
 
-// A program gives filters to the tables of a database that has none, while it uses the database.
+// A service adopts a database that has no filters: it gives them to the tables on disk while it
+// runs. To end, it stops Rewrite and waits for it. The next start goes on from there.
 func ExampleRewrite() {
-	o := &pebble.Options{FS: vfs.NewMem(), FormatMajorVersion: pebble.FormatNewest}
+	o := &pebble.Options{
+		FS: vfs.NewMem(), Cache: pebble.NewCache(64 << 20), FormatMajorVersion: pebble.FormatNewest,
+	}
+	defer o.Cache.Unref()
 	db, err := pebble.Open("db", o)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, key := range []string{"one", "two"} {
-		if err := db.Set([]byte(key), nil, pebble.NoSync); err != nil {
-			log.Fatal(err)
-		}
-	}
-	if err := errors.Join(db.Flush(), db.Close()); err != nil {
+	if err := errors.Join(db.Set([]byte("one"), nil, nil), db.Set([]byte("two"), nil, nil),
+		db.Flush(), db.Close()); err != nil {
 		log.Fatal(err)
 	}
 
@@ -203,18 +176,42 @@ func ExampleRewrite() {
 	if db, err = pebble.Open("db", o); err != nil {
 		log.Fatal(err)
 	}
-	defer db.Close()
-	err = pebblev2.Rewrite(context.Background(), o, db, func(done, total int64) {
-		fmt.Printf("%d %% of the tables' bytes are done\n", 100*done/total)
-	})
+	report, err := pebblev2.Check(o, db)
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Output: 100 % of the tables' bytes are done
+	for _, warning := range report.Warnings {
+		fmt.Println(strings.Split(warning, ",")[0])
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	rewritten := make(chan struct{})
+	go func() {
+		defer close(rewritten)
+		err := pebblev2.Rewrite(ctx, o, db, func(done, total int64) {
+			fmt.Printf("%d %% of the tables' bytes are done\n", 100*done/total)
+		})
+		if err != nil && ctx.Err() == nil {
+			log.Print(err)
+		}
+	}()
+	closeDB := func() error {
+		stop()
+		<-rewritten
+		return db.Close()
+	}
+
+	<-rewritten // for the output below: a service looks keys up meanwhile
+	if err := closeDB(); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 1 of 1 tables have no filter
+	// 100 % of the tables' bytes are done
 }
 
-// A program publishes to Prometheus how often the filters of L6 and of the other levels answered
-// absent. A name of its own, stored in each table, tells L6's filters from the others.
+// A service publishes to Prometheus what the filters of L6 and of the other levels answered. A name
+// of its own, stored in each table, tells L6's filters from the others. Where keys are absent and
+// were not deleted, answers "may contain" are false positives.
 func Example_prometheus() {
 	upper, err := policy.NewRibbon(10, policy.WithCounters())
 	if err != nil {
@@ -230,10 +227,15 @@ func Example_prometheus() {
 	}
 	registry := prometheus.NewRegistry()
 	for levels, p := range map[string]*policy.Policy{"L0 to L5": upper, "L6": last} {
-		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "filter_absent_total", Help: "Checks of filters that answered absent.",
-			ConstLabels: prometheus.Labels{"levels": levels},
-		}, func() float64 { return float64(p.Counters().Absent) }))
+		for answer, count := range map[string]func() uint64{
+			"absent":      func() uint64 { return p.Counters().Absent },
+			"may contain": func() uint64 { return p.Counters().MayContain },
+		} {
+			registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+				Name: "filter_checks_total", Help: "Checks of filters, by what they answered.",
+				ConstLabels: prometheus.Labels{"levels": levels, "answer": answer},
+			}, func() float64 { return float64(count()) }))
+		}
 	}
 
 	db, err := pebble.Open("db", o)
@@ -257,9 +259,12 @@ func Example_prometheus() {
 		log.Fatal(err)
 	}
 	for _, m := range families[0].GetMetric() {
-		fmt.Println(m.GetLabel()[0].GetValue(), m.GetCounter().GetValue())
+		labels := m.GetLabel()
+		fmt.Println(labels[0].GetValue(), labels[1].GetValue(), m.GetCounter().GetValue())
 	}
 	// Output:
-	// L0 to L5 1
-	// L6 0
+	// absent L0 to L5 1
+	// absent L6 0
+	// may contain L0 to L5 0
+	// may contain L6 0
 }
