@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha512"
 	"errors"
@@ -9,18 +10,23 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/stretchr/testify/require"
 	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
-	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/bench/internal/engines"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
+	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
@@ -34,7 +40,9 @@ type renewable struct {
 	rewrite func() error
 	flush   func() error
 	compact func() error // all keys
+	settle  func() error
 	written func() int64 // bytes
+	filters func() int64 // bytes
 	close   func() error
 }
 
@@ -47,13 +55,12 @@ type renewable struct {
 //
 //	go test ./bench -run '^$' -bench Rewrite -benchtime 1x -timeout 0
 func BenchmarkRewrite(b *testing.B) {
-	ribbon := testkit.Must(policy.NewRibbon(10))
-	b.Run("goleveldb", func(b *testing.B) { benchRewrite(b, ribbon, openGoleveldb) })
-	b.Run("pebblev2", func(b *testing.B) { benchRewrite(b, ribbon, openPebble) })
+	b.Run("goleveldb", func(b *testing.B) { benchRewrite(b, openGoleveldb) })
+	b.Run("pebblev2", func(b *testing.B) { benchRewrite(b, openPebble) })
 }
 
-func benchRewrite(b *testing.B, p *policy.Policy,
-	open func(b *testing.B, dir string, p *policy.Policy, log bool) renewable) {
+func benchRewrite(b *testing.B,
+	open func(b *testing.B, dir, filter string, log bool) renewable) {
 	rng, value, keys := testkit.Rand(b, 1), make([]byte, 200), 0
 	put := func(db renewable) {
 		rng.Read(value)
@@ -62,7 +69,7 @@ func benchRewrite(b *testing.B, p *policy.Policy,
 	}
 	fill := func(compacted bool) (dir string) {
 		dir, keys = b.TempDir(), 0
-		db := open(b, dir, nil, true)
+		db := open(b, dir, engines.None, true)
 		for keys < *present {
 			put(db)
 		}
@@ -83,7 +90,7 @@ func benchRewrite(b *testing.B, p *policy.Policy,
 		b.Run(way.name, func(b *testing.B) {
 			dir := b.TempDir()
 			require.NoError(b, os.CopyFS(filepath.Join(dir, "old"), os.DirFS(way.old)))
-			db := open(b, filepath.Join(dir, "old"), p, true)
+			db := open(b, filepath.Join(dir, "old"), "ribbon", true)
 			keys = *present
 			size, peak := sizeOf(dir), 0.0
 			p99 := func(work func() error) float64 { // of the calls meanwhile
@@ -112,7 +119,7 @@ func benchRewrite(b *testing.B, p *policy.Policy,
 			}
 			work, written, end := db.rewrite, db.written, db.close
 			if way.name == "copy" {
-				other := open(b, filepath.Join(dir, "copy"), p, false)
+				other := open(b, filepath.Join(dir, "copy"), "ribbon", false)
 				work = func() error { return errors.Join(db.each(other.put), other.flush()) }
 				written = func() int64 { return db.written() + other.written() }
 				end = func() error { return errors.Join(db.close(), other.close()) }
@@ -156,10 +163,22 @@ func sizeOf(dir string) (size float64) {
 	return size
 }
 
-func openGoleveldb(b *testing.B, dir string, p *policy.Policy, _ bool) renewable {
+// smallWindows after a filter's name leaves goleveldb's windows as they are by default.
+const smallWindows = ",2KiB"
+
+func openGoleveldb(b *testing.B, dir, name string, _ bool) renewable {
 	o := &opt.Options{DisableSeeksCompaction: true, OpenFilesCacheCapacity: 10_000,
 		BlockCacheCapacity: 64 << 20}
-	if p != nil {
+	switch name {
+	case engines.None:
+	case engines.BuiltIn:
+		o.Filter = filter.NewBloomFilter(filters.Bits)
+	default:
+		name, small := strings.CutSuffix(name, smallWindows)
+		if !small {
+			o.FilterBaseLg = 16
+		}
+		p := testkit.Must(filters.PolicyOf(name, filters.Bits))
 		require.NoError(b, goleveldb.Configure(o, p))
 	}
 	db, err := leveldb.OpenFile(dir, o)
@@ -178,10 +197,27 @@ func openGoleveldb(b *testing.B, dir string, p *policy.Policy, _ bool) renewable
 		rewrite: func() error { return goleveldb.Rewrite(context.Background(), o, db, nil) },
 		flush:   func() error { return nil },
 		compact: func() error { return db.CompactRange(util.Range{}) },
+		settle:  func() error { return engines.SettleGoLevelDB(context.Background(), o, db) },
 		written: func() int64 {
 			var stats leveldb.DBStats
 			require.NoError(b, db.Stats(&stats))
 			return int64(stats.IOWrite)
+		},
+		filters: func() (size int64) {
+			property := testkit.Must(db.GetProperty("leveldb.sstables"))
+			for _, line := range strings.Split(property, "\n") {
+				var number, length int
+				if n, _ := fmt.Sscanf(line, "%d:%d[", &number, &length); n < 2 {
+					continue // it begins a level
+				}
+				file := testkit.Must(os.ReadFile(fmt.Sprintf("%s/%06d.ldb", dir, number)))
+				t, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
+				require.NoError(b, err)
+				for _, f := range t.Filters() {
+					size += int64(f.Handle.Length)
+				}
+			}
+			return size
 		},
 		close: db.Close,
 	}
@@ -191,9 +227,14 @@ type quiet struct{ pebble.Logger }
 
 func (quiet) Infof(string, ...any) {}
 
-func openPebble(b *testing.B, dir string, p *policy.Policy, log bool) renewable {
+func openPebble(b *testing.B, dir, name string, log bool) renewable {
 	o := &pebble.Options{Logger: quiet{pebble.DefaultLogger}, CacheSize: 64 << 20, DisableWAL: !log}
-	if p != nil {
+	switch name {
+	case engines.None:
+	case engines.BuiltIn:
+		o.Levels[0].FilterPolicy = bloom.FilterPolicy(filters.Bits) // the others inherit it
+	default:
+		p := testkit.Must(filters.PolicyOf(name, filters.Bits))
 		require.NoError(b, pebblev2.Configure(o, p))
 	}
 	db, err := pebble.Open(dir, o)
@@ -213,6 +254,7 @@ func openPebble(b *testing.B, dir string, p *policy.Policy, log bool) renewable 
 		compact: func() error {
 			return db.Compact(context.Background(), nil, []byte{0xff, 0xff, 0xff}, true)
 		},
+		settle: func() error { return engines.SettlePebbleV2(context.Background(), db) },
 		written: func() (written int64) {
 			m := db.Metrics()
 			if log { // Pebble counts what it flushes even without
@@ -222,6 +264,14 @@ func openPebble(b *testing.B, dir string, p *policy.Policy, log bool) renewable 
 				written += int64(l.TableBytesFlushed + l.TableBytesCompacted)
 			}
 			return written
+		},
+		filters: func() (size int64) {
+			for _, tables := range testkit.Must(db.SSTables(pebble.WithProperties())) {
+				for _, table := range tables {
+					size += int64(table.Properties.FilterSize)
+				}
+			}
+			return size
 		},
 		close: db.Close,
 	}

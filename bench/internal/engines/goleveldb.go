@@ -63,10 +63,14 @@ func (db *goLevelDB) Get(key []byte) (bool, error) {
 	return err == nil, err
 }
 
-// Settle flushes by opening a transaction, the one call of goleveldb that flushes and does nothing
-// else. It computes when goleveldb compacts, as version.computeCompaction does, because goleveldb
-// does not say whether it does.
 func (db *goLevelDB) Settle(ctx context.Context) error {
+	return SettleGoLevelDB(ctx, db.options, db.DB)
+}
+
+// SettleGoLevelDB flushes by opening a transaction, the one call of goleveldb that flushes and does
+// nothing else. It computes when goleveldb compacts, as version.computeCompaction does, because
+// goleveldb does not say whether it does.
+func SettleGoLevelDB(ctx context.Context, o *opt.Options, db *leveldb.DB) error {
 	transaction, err := db.OpenTransaction()
 	if err != nil {
 		return err
@@ -74,12 +78,12 @@ func (db *goLevelDB) Settle(ctx context.Context) error {
 	transaction.Discard()
 	return settle(ctx, func() (bool, error) {
 		var s leveldb.DBStats
-		if err := db.DB.Stats(&s); err != nil {
+		if err := db.Stats(&s); err != nil {
 			return false, err
 		}
 		for i, tables := range s.LevelTablesCounts {
-			if i == 0 && tables >= db.options.GetCompactionL0Trigger() ||
-				i > 0 && s.LevelSizes[i] >= db.options.GetCompactionTotalSize(i) {
+			if i == 0 && tables >= o.GetCompactionL0Trigger() ||
+				i > 0 && s.LevelSizes[i] >= o.GetCompactionTotalSize(i) {
 				// A compaction of nothing waits for the one that runs, and returns its error.
 				nothing := util.Range{Start: afterAllKeys, Limit: afterAllKeys}
 				return false, db.CompactRange(nothing)

@@ -89,7 +89,10 @@ func (db *pebbleV1) Get(key []byte) (bool, error) {
 	return false, err
 }
 
-func (db *pebbleV1) Settle(ctx context.Context) error {
+func (db *pebbleV1) Settle(ctx context.Context) error { return SettlePebbleV1(ctx, db.DB) }
+
+// SettlePebbleV1 flushes, and waits for the compactions.
+func SettlePebbleV1(ctx context.Context, db *pebble.DB) error {
 	if err := db.Flush(); err != nil {
 		return err
 	}

@@ -88,7 +88,10 @@ func (db *pebbleV2) Get(key []byte) (bool, error) {
 	return false, err
 }
 
-func (db *pebbleV2) Settle(ctx context.Context) error {
+func (db *pebbleV2) Settle(ctx context.Context) error { return SettlePebbleV2(ctx, db.DB) }
+
+// SettlePebbleV2 flushes, and waits for the compactions.
+func SettlePebbleV2(ctx context.Context, db *pebble.DB) error {
 	if err := db.Flush(); err != nil {
 		return err
 	}
