@@ -38,9 +38,10 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 //   - The tables carry the mark of [Configure]. Without it, Has reads a block for each level that
 //     may contain a version of key, as an iterator does. [Rewrite] gives tables filters and marks.
 //
-// If everything is cached, Has takes about as long as r.Get for a key in one level, and twice as
-// long for a key in several (BenchmarkLookup). For a deleted key, both read each older version that
-// a table still contains.
+// If everything is cached, Has takes about as long as r.Get for a present or deleted key, and less
+// time for an absent one. For a key that was written a moment ago and is still in a memtable, it
+// takes several times as long: r.Get stops there (BenchmarkLookup). Where nearly all keys are
+// present, call r.Get. For a deleted key, both read each older version that a table still contains.
 //
 // r is a DB, a Snapshot, an EventuallyFileOnlySnapshot or an indexed Batch. Has may run
 // concurrently with whatever r.Get may. If key is absent, the error is nil, not pebble.ErrNotFound.
@@ -49,20 +50,24 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 // Pebble samples the keys that Has finds without r.Get, and may start compactions because of them,
 // unless Options.Experimental.ReadSamplingMultiplier is -1.
 func Has(r pebble.Reader, key []byte) (bool, error) {
-	var found [1]bool
-	err := hasMany(r, [][]byte{key}, found[:])
-	return err == nil && found[0], err
+	p, f, err := findNewest(r, key)
+	if err == nil {
+		err = p.close()
+	}
+	if err != nil || f != unknown {
+		return err == nil && f == present, err
+	}
+	return hasByGet(r, key)
 }
 
 // Get returns what r.Get(key) returns, and reads as few blocks as [Has]. The error is
 // pebble.ErrNotFound if key is absent. If it is nil, the caller must close closer. value is valid
 // until then, and must not be modified.
 func Get(r pebble.Reader, key []byte) (value []byte, closer io.Closer, err error) {
-	p, err := newProbe(r)
+	p, f, err := findNewest(r, key)
 	if err != nil {
 		return nil, nil, err
 	}
-	f := p.find(key)
 	if f == present {
 		if value, err = p.iter.ValueAndErr(); err == nil {
 			return value, &probeCloser{p}, nil

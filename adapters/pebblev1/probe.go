@@ -17,9 +17,11 @@ import (
 // cache. Otherwise it excludes the block and notes it. If a seek excluded nothing, the iterator's
 // answer is complete. If not, the lookup calls Reader.Get, which reads what it always reads.
 //
-// INVARIANT: a probe notes every block that it excludes, and excludes no whole table, whatever the
-// table says. Letting a block through is always safe; it costs a read. So does a table without the
-// mark, which Pebble reads without consulting the probe.
+// INVARIANT: a probe notes every block and every table that it excludes. Letting a block through is
+// always safe; it costs a read. So does a table without the mark, which Pebble reads without
+// consulting the probe.
+//
+// Has and Get need only the newest version of a key: see findNewest, which excludes whole tables.
 //
 // Whether a block was in the cache is known only once it is loaded. So a seek can read one block
 // that Reader.Get does not, of data or of an index: for an older version of the key, for a false
@@ -31,14 +33,19 @@ import (
 //
 // A probe belongs to one call of Has, HasMany or another lookup.
 type probe struct {
-	iter     *pebble.Iterator
-	options  pebble.IterOptions
-	filters  [2]pebble.BlockPropertyFilter // the probe, and room for the one that Pebble appends
-	excluded bool                          // a block was, in the last seek
-	room     int                           // how many blocks more the seek may let through
-	loaded   uint64                        // bytes of blocks that iter had loaded before this seek
-	read     uint64                        // of these, how many it had read from files
-	credit   int                           // of find, and kept while the probe is in the pool
+	iter      *pebble.Iterator
+	options   pebble.IterOptions
+	filters   [2]pebble.BlockPropertyFilter // the probe, and room for the one that Pebble appends
+	excluded  bool                          // a block was, in the last seek
+	tables    int                           // exclude all after so many that gave blocks; 0: none
+	skipped   bool                          // a table was excluded
+	skippedAt uint64                        // the bytes of blocks that iter had loaded by then
+	room      int                           // how many blocks more the seek may let through
+	roomThen  int                           // room when the last table was opened
+	loaded    uint64                        // bytes of blocks that iter had loaded before this seek
+	read      uint64                        // of these, how many it had read from files
+	credit    int                           // of find, and kept while the probe is in the pool
+	pause     int                           // of findNewest, for how many keys, and kept like credit
 }
 
 // readPrice is what a find that reads from a file costs of its probe's credit. Each find earns 1,
@@ -46,6 +53,10 @@ type probe struct {
 // all finds of a probe, at most one in readPrice reads a block that Reader.Get does not. Tests
 // change it.
 var readPrice = 512
+
+// longestPause is for how many keys findNewest looks into all tables, after a deletion or a merge.
+// Without it, deleted keys take half as long again (BenchmarkLookup). Tests change it.
+var longestPause = 16
 
 // mostBlocks is how many blocks a seek may let through: more than it needs, unless an iterator has
 // to step over many deleted versions of a prefix, where Reader.Get goes to the one that it wants.
@@ -66,7 +77,7 @@ func newProbe(r pebble.Reader) (*probe, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.iter, p.loaded, p.read = iter, 0, 0
+	p.iter, p.loaded, p.read, p.tables, p.skipped = iter, 0, 0, 0, false
 	if iter.Error() != nil { // Pebble v1 reports here that a batch is not indexed
 		return nil, p.close()
 	}
@@ -93,7 +104,14 @@ func (p *probe) Name() string { return markName }
 // length of 0 does not, because a forged mark may have it.
 func (p *probe) Intersects(property []byte) (bool, error) {
 	if property != nil { // a table's, or one that other tables give their blocks
-		return true, nil
+		if p.room < p.roomThen && p.tables > 0 {
+			p.roomThen = p.room
+			if p.tables--; p.tables == 0 {
+				p.skipped = true
+				p.skippedAt, _ = p.loads()
+			}
+		}
+		return !p.skipped, nil
 	}
 	if p.room > 0 && !p.excluded {
 		if loaded, read := p.loads(); loaded != p.loaded && read == p.read {
@@ -116,6 +134,7 @@ type finding int
 
 const (
 	unknown finding = iota // only Reader.Get can tell, or a read failed: close returns the error
+	older                  // versions in excluded tables may tell
 	absent                 // no version of the key is visible
 	present                // the iterator stands at the key
 )
@@ -128,20 +147,70 @@ func (p *probe) loads() (loaded, read uint64) {
 }
 
 // find is seek, but looks into blocks too, as long as they are in the cache and p has credit.
-func (p *probe) find(key []byte) finding {
-	mayRead := p.credit >= readPrice
+func (p *probe) find(key []byte) finding { return p.findIf(key, p.credit >= readPrice) }
+
+// findIf is find, but mayRead says whether p may look into blocks.
+func (p *probe) findIf(key []byte, mayRead bool) finding {
 	if mayRead {
 		p.room = mostBlocks
 	}
+	p.roomThen = p.room
 	f := p.seek(key)
 	before := p.read
 	p.loaded, p.read = p.loads()
 	if mayRead && p.read != before {
 		p.credit -= readPrice
 	}
-	p.credit = min(p.credit+1, 4*readPrice)
+	if f != older { // for which another find of the key follows
+		p.credit = min(p.credit+1, 4*readPrice)
+	}
 	p.room = 0
 	return f
+}
+
+// findNewest finds key with a probe of its own, which the caller must close if err is nil. Like
+// Reader.Get, it needs the newest version only, unless that is a deletion or a merge's operand.
+// So once a table gave a block, the probe excludes all tables that Pebble opens after that.
+//
+// INVARIANT: what an iterator opens later in a seek has only older versions of the key. It goes
+// through the batch, the memtables and the tables of L0, each from the newest to the oldest, and
+// through L1 to L6 (TestNewestFirst). Pebble keeps them in that order: no flush, compaction or
+// ingestion puts a version of a key below an older one. So if the iterator then stands at the key,
+// that is the newest version, unless
+//
+//   - it has taken a step: from a deletion, or from an operand of a merge, to older versions, or
+//   - it has loaded a block since the first table was excluded: of a table without the mark, which
+//     may have an older version than an excluded one (TestUnmarkedBelowMarked).
+//
+// In these cases, and if it stands elsewhere, because of a false positive or a snapshot, another
+// probe looks into two tables, and leaves it to Reader.Get if that is not enough. Where keys are
+// deleted or merged, the first is mostly in vain: then no table is excluded for longestPause keys.
+func findNewest(r pebble.Reader, key []byte) (p *probe, f finding, err error) {
+	if p, err = newProbe(r); err != nil {
+		return nil, unknown, err
+	}
+	if p.pause > 0 {
+		p.pause--
+		return p, p.find(key), nil
+	}
+	p.tables = 1
+	if f = p.find(key); f != older {
+		return p, f, nil
+	}
+	if p.iter.Stats().InternalStats.PointCount > 0 { // no false positive
+		p.pause = longestPause
+	}
+	if err = p.close(); err != nil {
+		return nil, unknown, err
+	}
+	if p, err = newProbe(r); err != nil {
+		return nil, unknown, err
+	}
+	p.tables = 2
+	if f = p.findIf(key, true); f == older {
+		f = unknown
+	}
+	return p, f, nil
 }
 
 // seek looks for a key. What it finds depends on where the iterator stands and on whether a block
@@ -152,6 +221,8 @@ func (p *probe) find(key []byte) finding {
 //	the key       no         present: the iterator has merged all its versions
 //	other bytes   no         unknown: only the comparer knows whether they are equal
 //	anything      yes        unknown: the block may have the key, or a newer version of it
+//
+// If tables were excluded, absent becomes older, and so does present unless isNewest.
 //
 // After absent and present p may look up other keys. After unknown it must not: Pebble takes a
 // table whose blocks were excluded for exhausted, and does not look there for a larger key.
@@ -166,10 +237,19 @@ func (p *probe) seek(key []byte) finding {
 	switch {
 	case !can || p.excluded || p.iter.Error() != nil:
 		return unknown
+	case p.skipped && !(found && p.isNewest()):
+		return older
 	case !found:
 		return absent
 	case bytes.Equal(p.iter.Key(), key):
 		return present
 	}
 	return unknown
+}
+
+// isNewest reports whether iter, after a seek that excluded tables, stands at a newest version.
+func (p *probe) isNewest() bool {
+	loaded, _ := p.loads()
+	steps := p.iter.Stats().ForwardStepCount[pebble.InternalIterCall]
+	return loaded == p.skippedAt && steps == 0
 }

@@ -22,11 +22,12 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// BenchmarkLookup compares the ways to look keys up. All keys are in L6, and one in twenty,
-// "rewritten", in L0 too. In memory all is cached, and each way's figure is its time, as a multiple
-// of DB.Get's. On disk the filters, the indexes and about a sixteenth of the data are cached, and
-// the figure is how many reads of tables a key takes. The ways take turns of 1,000 keys; HasMany
-// has them all at once, and sorted. A round gives each way a turn. A time is the median of rounds.
+// BenchmarkLookup compares the ways to look keys up. All keys are in L6. Of twenty, one is written
+// again in L0, one in two tables of it, and one is deleted there. On disk the filters, the indexes
+// and about a sixteenth of the data are cached, and each way's figure is how many reads of tables a
+// key takes. In memory all is cached, another key of twenty is in a memtable, and the figure is the
+// time, as a multiple of DB.Get's. The ways take turns of 1,000 keys; HasMany has them all at once,
+// and sorted. A round gives each way a turn. A time is the median of rounds.
 //
 //	go test ./adapters/pebblev2 -run '^$' -bench Lookup -benchtime 300x
 func BenchmarkLookup(b *testing.B) {
@@ -37,7 +38,9 @@ func BenchmarkLookup(b *testing.B) {
 		keys[i] = make([]byte, 16)
 		rng.Read(keys[i])
 	}
-	once, rewritten, absent := keys[present/20:present], keys[:present/20], keys[present:]
+	part := func(i int) [][]byte { return keys[i*present/20 : (i+1)*present/20] }
+	rewritten, twice, deleted, recent := part(0), part(1), part(2), part(3)
+	once, absent := keys[present/5:present], keys[present:]
 	var reads atomic.Int64
 	fs := reading(vfs.NewMem(), func(fileRead) error { reads.Add(1); return nil })
 	p := ribbon(b, 10)
@@ -51,7 +54,11 @@ func BenchmarkLookup(b *testing.B) {
 	db := opened(256 << 20)
 	put(b, db, keys[:present])
 	compact(b, db)
-	put(b, db, rewritten)
+	put(b, db, keys[:present/10])
+	for _, key := range deleted {
+		require.NoError(b, db.Delete(key, pebble.NoSync))
+	}
+	put(b, db, twice)
 	require.NoError(b, db.Close())
 
 	each := func(look func(key []byte) error) func([][]byte) error {
@@ -77,33 +84,34 @@ func BenchmarkLookup(b *testing.B) {
 		})},
 		{"HasMany", func(keys [][]byte) error { _, err := pebblev2.HasMany(db, keys); return err }},
 	}
-	for place, cache := range map[string]int64{
-		"memory": 256 << 20, "disk": 3<<20 + present*100/16,
-	} {
-		db = opened(cache)
-		for _, mix := range []struct {
-			name   string
-			misses int // in a hundred
-			hits   [][]byte
-		}{
-			{"misses", 100, once}, {"hits", 0, once}, {"rewritten", 0, rewritten},
-			{"90 misses, 10 hits", 90, once}, {"90 misses, 10 rewritten", 90, rewritten},
-			{"50 misses, 50 hits", 50, once},
-		} {
+	type kind struct {
+		name string
+		keys [][]byte
+	}
+	for _, place := range []string{"disk", "memory"} {
+		db = opened(map[string]int64{"disk": 3<<20 + present*100/16, "memory": 256 << 20}[place])
+		kinds := []kind{{"absent", absent}, {"present", once}, {"rewritten", rewritten},
+			{"rewritten twice", twice}, {"deleted", deleted}}
+		if place == "memory" { // on disk, the memtable would take the cache from the blocks
+			for range 5 { // each memtable has room for twice as much as the one before
+				put(b, db, [][]byte{bytes.Repeat([]byte{0xff}, 16)})
+			}
+			for _, key := range recent {
+				require.NoError(b, db.Set(key, value(key), pebble.NoSync))
+			}
+			kinds = append(kinds, kind{"in a memtable", recent})
+		}
+		for _, kind := range kinds {
 			looked := make([][]byte, 64*turn)
 			for i := range looked {
-				from := mix.hits
-				if rng.Intn(100) < mix.misses {
-					from = absent
-				}
-				looked[i] = from[rng.Intn(len(from))]
+				looked[i] = kind.keys[rng.Intn(len(kind.keys))]
 			}
 			turns := slices.Collect(slices.Chunk(looked, turn))
 			for _, keys := range turns { // the cache is full of what they need
 				require.NoError(b, ways[0].look(keys))
 				require.NoError(b, ways[1].look(keys))
 			}
-			b.Run(place+"/"+mix.name, func(b *testing.B) {
+			b.Run(place+"/"+kind.name, func(b *testing.B) {
 				times := make([][]float64, len(ways)) // by round
 				readBy := make([]int64, len(ways))
 				for round := range b.N {

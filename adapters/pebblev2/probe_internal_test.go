@@ -29,9 +29,10 @@ func TestProbeIsClosedFirst(t *testing.T) {
 // Blocks returns the size of what Check says must be in the block cache twice.
 func Blocks(r Report) uint64 { return r.needs.blocks }
 
-// SetReadPrice sets readPrice for the rest of a test. With 0, every lookup may read.
+// SetReadPrice sets readPrice for the rest of a test. With 0, every lookup may read, and Has and
+// Get always look for the newest version first.
 func SetReadPrice(t testing.TB, price int) {
-	former := readPrice
-	t.Cleanup(func() { readPrice = former })
-	readPrice = price
+	formerPrice, formerPause := readPrice, longestPause
+	t.Cleanup(func() { readPrice, longestPause = formerPrice, formerPause })
+	readPrice, longestPause = price, min(price, formerPause)
 }

@@ -2,6 +2,7 @@ package pebblev2_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -331,6 +332,114 @@ func TestCachedLookups(t *testing.T) {
 		require.NotContains(t, found[len(absent):], false)
 	})
 	require.Equal(t, len(keys), perhaps)
+	require.NoError(t, db.Close())
+}
+
+// Has and Get consult no table that Pebble opens after the newest version. So they are right only
+// as long as an iterator goes through L0 from the newest table to the oldest, and then from L1 to
+// L6.
+func TestNewestFirst(t *testing.T) {
+	keys := testkit.Keys(testkit.Rand(t, 150), 1500)
+	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
+		configured := func() *pebble.Options { return configured(t, options(), ribbon(t, 10)) }
+		fill(t, "db", configured, keys)
+		var read []string // the tables, in their order
+		o := flat(resting(configured()), 1<<20)
+		o.FS = reading(o.FS, func(r fileRead) error { read = append(read, r.file); return nil })
+		o.Cache = pebble.NewCache(1)
+		defer o.Cache.Unref()
+		db := openLoaded(t, "db", o)
+		put(t, db, keys[:1000])
+		put(t, db, keys[500:])
+		levels, err := db.SSTables()
+		require.NoError(t, err)
+		slices.SortFunc(levels[0], func(a, b pebble.SSTableInfo) int {
+			return cmp.Compare(b.LargestSeqNum, a.LargestSeqNum)
+		})
+		var newestFirst []string
+		for _, table := range slices.Concat(levels...) {
+			newestFirst = append(newestFirst, fmt.Sprintf("%s.sst", table.FileNum))
+		}
+		most := 0
+		for _, key := range keys {
+			read = nil
+			_, err := pebblev2.MayContain(db, key)
+			require.NoError(t, err)
+			read = slices.Compact(read)
+			require.True(t, slices.IsSortedFunc(read, func(a, b string) int {
+				return slices.Index(newestFirst, a) - slices.Index(newestFirst, b)
+			}), "key %x: %q of %q", key, read, newestFirst)
+			most = max(most, len(read))
+		}
+		require.GreaterOrEqual(t, most, 5)
+		require.NoError(t, db.Close())
+	})
+}
+
+// Where all is cached, Has and Get consult no filter of a table below the newest version, however
+// many there are, unless a merge needs it.
+func TestNewestVersionAlone(t *testing.T) {
+	pebblev2.SetReadPrice(t, 0)
+	db := openCounted(t, pebble.DefaultComparer)
+	keys := testkit.Keys(testkit.Rand(t, 151), 1000)
+	for range 4 {
+		put(t, db.DB, keys)
+	}
+	db.reopen(t, 64<<20)
+	for _, key := range keys { // all that they need is cached
+		requireSameAnswer(t, db, key)
+	}
+	for _, name := range []string{"Get", "Has"} {
+		_, perhaps := db.count(func() {
+			for _, key := range keys {
+				found, err := lookUps[name](db, key)
+				require.True(t, found && err == nil)
+			}
+		})
+		require.Equal(t, len(keys), perhaps, name)
+	}
+	for _, key := range keys {
+		require.NoError(t, db.Merge(key, []byte("more"), pebble.NoSync))
+	}
+	require.NoError(t, db.Flush())
+	for range 2 { // at first, to cache all
+		for _, key := range keys {
+			require.Equal(t, string(value(key))+"more", requireSameAnswer(t, db, key).value)
+		}
+	}
+	require.NoError(t, db.Close())
+}
+
+// Pebble reads tables without the mark even if all that follow the first block are excluded. So an
+// old version may be there, and newer ones in excluded tables.
+func TestUnmarkedBelowMarked(t *testing.T) {
+	pebblev2.SetReadPrice(t, 0)
+	options := func() *pebble.Options {
+		o := flat(resting(small(pebble.FormatNewest)), 1<<20)
+		o.Cache = pebble.NewCache(64 << 20)
+		t.Cleanup(o.Cache.Unref)
+		return o
+	}
+	unmarked := options()
+	marked := configured(t, options(), ribbon(t, 2)) // a quarter of lookups are false positives
+	unmarked.FS = vfs.NewMem()
+	marked.FS = unmarked.FS
+	all := testkit.Keys(testkit.Rand(t, 152), 1000)
+	keys, others := all[:500], all[500:]
+	db := open(t, "db", unmarked)
+	put(t, db, keys)
+	require.NoError(t, db.Close())
+	db = open(t, "db", marked)
+	for _, key := range keys {
+		require.NoError(t, db.Set(key, []byte("new"), pebble.NoSync))
+	}
+	require.NoError(t, db.Flush())
+	put(t, db, others) // a table with false positives of the keys
+	for range 2 {      // at first, to cache all
+		for _, key := range keys {
+			require.Equal(t, "new", requireSameAnswer(t, db, key).value)
+		}
+	}
 	require.NoError(t, db.Close())
 }
 
