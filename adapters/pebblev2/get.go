@@ -38,7 +38,7 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 //
 // If everything is cached, Has takes about as long as r.Get for a present or deleted key, and less
 // time for an absent one. For a key that was written a moment ago and is still in a memtable, it
-// takes several times as long: r.Get stops there (BenchmarkLookup). Where nearly all keys are
+// takes several times as long, since r.Get stops there (BenchmarkLookup). Where nearly all keys are
 // present, call r.Get. For a deleted key, both read each older version that a table still contains.
 //
 // r is a DB, a Snapshot, an EventuallyFileOnlySnapshot or an indexed Batch. Has may run
