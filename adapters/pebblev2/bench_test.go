@@ -12,12 +12,9 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
-	pebblebloom "github.com/cockroachdb/pebble/v2/bloom"
-	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -198,31 +195,4 @@ func BenchmarkLevels(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkWriteTable compares Pebble's table writer, in the newest table format, with filters of
-// 10 bits per key and without, to the one with Pebble's own filter.
-//
-//	go test ./adapters/pebblev2 -run '^$' -bench WriteTable
-func BenchmarkWriteTable(b *testing.B) {
-	fs := vfs.NewMem()
-	way := func(name string, f pebble.FilterPolicy) enginetest.WayToWrite {
-		return enginetest.WayToWrite{Name: name, Write: func(keys, values [][]byte) error {
-			o := sstable.WriterOptions{FilterPolicy: f, TableFormat: sstable.TableFormatMax}
-			w, err := createTable(fs, "table", o)
-			if err != nil {
-				return err
-			}
-			for i, key := range keys {
-				if err := w.Set(key, values[i]); err != nil {
-					return err
-				}
-			}
-			return w.Close()
-		}}
-	}
-	enginetest.BenchWrites(b, []enginetest.WayToWrite{
-		way("own", pebblebloom.FilterPolicy(10)), way("none", nil),
-		way("bloom", pebblev2.New(bloom(b, 10))), way("ribbon", pebblev2.New(ribbon(b, 10))),
-	})
 }
