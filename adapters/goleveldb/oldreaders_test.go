@@ -103,19 +103,10 @@ func lookUp(t *testing.T, dir string, content map[string]string, absent [][]byte
 		require.NoError(t, err)
 		require.Equal(t, value, string(got))
 	}
-	require.Equal(t, policy.Counters{MayContain: uint64(len(content))}, total(w.Take()))
+	require.Equal(t, policy.Counters{MayContain: uint64(len(content))}, enginetest.Sum(w.Take()))
 	requireAbsent(t, db, absent)
 	require.NoError(t, db.Close())
-	return total(w.Take())
-}
-
-// total adds up answers.
-func total(answers map[enginetest.Label]policy.Counters) (sum policy.Counters) {
-	for _, c := range answers {
-		sum.Absent += c.Absent
-		sum.MayContain += c.MayContain
-	}
-	return sum
+	return enginetest.Sum(w.Take())
 }
 
 // requireAbsent requires that a database has none of the keys.

@@ -142,7 +142,7 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 	db := open(t, e, s)
 	requireFound(t, db, keys)
 	answers := watch.Take()
-	present := sum(answers)
+	present := Sum(answers)
 	require.Contains(t, answers, Label{"mine", kind})
 	delete(answers, Label{"mine", "bloom"}) // which filters of no keys may have
 	delete(answers, Label{"mine", kind})
@@ -151,7 +151,7 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 	require.Positive(t, present.Absent, "keys of one table are absent in another")
 
 	requireAbsent(t, db, absent)
-	missed := sum(watch.Take())
+	missed := Sum(watch.Take())
 	require.Greater(t, Checks(missed), uint64(4*len(absent)), "in two levels by each")
 	require.Greater(t, missed.Absent, Checks(missed)*95/100)
 	require.Positive(t, missed.MayContain, "8 bits per key cannot avoid all")

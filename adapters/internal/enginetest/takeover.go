@@ -81,12 +81,12 @@ func testRewrite(t *testing.T, newEngine func(testing.TB) Engine) {
 				requireAbsent(t, snapshot, absent)
 				requireAbsent(t, db, absent)
 				answers := s.Watch.Take()
-				require.Greater(t, sum(answers).Absent, uint64(len(absent)))
+				require.Greater(t, Sum(answers).Absent, uint64(len(absent)))
 				// A table of a single prefix may stay. Any other has 100 keys, which are looked up.
-				all := Checks(sum(answers))
+				all := Checks(Sum(answers))
 				delete(answers, Label{"mine", kind})
 				delete(answers, Label{"mine", "bloom"}) // of no keys
-				require.Less(t, Checks(sum(answers)), all/200, "%v", answers)
+				require.Less(t, Checks(Sum(answers)), all/200, "%v", answers)
 				built := ours.Counters().Keys
 				require.NoError(t, db.Rewrite(context.Background()))
 				require.Equal(t, built, ours.Counters().Keys)

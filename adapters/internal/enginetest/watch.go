@@ -62,8 +62,8 @@ func (w *Watch) Take() map[Label]policy.Counters {
 	return answers
 }
 
-// sum adds up answers.
-func sum(answers map[Label]policy.Counters) (s policy.Counters) {
+// Sum adds up answers.
+func Sum(answers map[Label]policy.Counters) (s policy.Counters) {
 	for _, c := range answers {
 		s.Absent += c.Absent
 		s.MayContain += c.MayContain
