@@ -3,6 +3,7 @@
 package pebblev1
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 
@@ -37,27 +38,21 @@ func readers(o *pebble.Options, filters levelFilters) (map[string]pebble.FilterP
 		add(name, f)
 		return nil
 	}
+	var err error // the first
 	for name, f := range o.Filters {
-		if err := addFormer(name, f); err != nil {
-			return nil, err
-		}
+		err = cmp.Or(err, addFormer(name, f))
 	}
 	for _, f := range filtersOf(o) {
-		if f == nil {
-			continue
-		}
-		if err := addFormer(f.Name(), f); err != nil {
-			return nil, err
+		if f != nil {
+			err = cmp.Or(err, addFormer(f.Name(), f))
 		}
 	}
 	for _, name := range []string{policy.NameLevelDB, policy.NameGoLevelDB} {
-		leveldb, err := policy.NewBloom(10, policy.WithName(name))
-		if err != nil {
-			return nil, err
-		}
+		leveldb, failed := policy.NewBloom(10, policy.WithName(name))
+		err = cmp.Or(err, failed)
 		add(name, filterPolicy{leveldb})
 	}
 	engines := bloom.FilterPolicy(10) // any number of bits reads all filters
 	add(engines.Name(), engines)
-	return byName, nil
+	return byName, err
 }
