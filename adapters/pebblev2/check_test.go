@@ -101,7 +101,6 @@ func TestCheckCounts(t *testing.T) {
 // Pebble hides their filters, Check takes them for old, and counts what Rewrite gives them.
 func TestCheckOfVirtualTables(t *testing.T) {
 	o := resting(flat(small(pebble.FormatNewest), 1<<20))
-	o.FS = vfs.NewMem()
 	p := bloom(t, 10)
 	db := open(t, "db", configured(t, o, p))
 	keys := make([][]byte, 2001)
@@ -199,7 +198,7 @@ func TestCheckRequires(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			all := testkit.Keys(testkit.Rand(t, 131), c.keys+200)
 			o := resting(small(pebble.FormatNewest))
-			o.FS, o.MemTableSize = vfs.NewMem(), 64<<10
+			o.MemTableSize = 64 << 10
 			c.set(o)
 			configured(t, flat(o, c.tables), bloom(t, c.bits))
 			for i := range c.databases {

@@ -7,7 +7,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/cockroachkvs"
 	"github.com/cockroachdb/pebble/v2/sstable"
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 )
 
@@ -31,7 +30,7 @@ func TestRewriteCockroach(t *testing.T) {
 				t.Run(fmt.Sprint(format, ranges, snapshots), func(t *testing.T) {
 					comparer, schema := cockroachkvs.Comparer, cockroachkvs.KeySchema
 					o := flat(small(format), 16<<10)
-					o.FS, o.Comparer, o.KeySchema = vfs.NewMem(), &comparer, schema.Name
+					o.Comparer, o.KeySchema = &comparer, schema.Name
 					o.KeySchemas = sstable.MakeKeySchemas(&schema)
 					o.BlockPropertyCollectors = cockroachkvs.BlockPropertyCollectors
 					db := open(t, "db", o)

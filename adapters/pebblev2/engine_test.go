@@ -36,12 +36,12 @@ var comparers = []*pebble.Comparer{pebble.DefaultComparer, {
 	ImmediateSuccessor:   nextPrefix,
 }}
 
-// small returns options on disk that bring a few hundred kilobytes to several levels.
+// small returns options in memory that bring a few hundred kilobytes to several levels.
 func small(format pebble.FormatMajorVersion) *pebble.Options {
 	o := &pebble.Options{
 		FormatMajorVersion:    format,
 		Comparer:              comparers[0],
-		FS:                    vfs.Default,
+		FS:                    vfs.NewMem(),
 		MemTableSize:          256 << 10,
 		LBaseMaxBytes:         32 << 10,
 		L0CompactionThreshold: 2,

@@ -87,7 +87,6 @@ func TestMark(t *testing.T) {
 func TestManyCollectors(t *testing.T) {
 	p := bloom(t, 10)
 	o := small(pebble.FormatNewest)
-	o.FS = vfs.NewMem()
 	o.BlockPropertyCollectors = usersCollectors(t, mostCollectors)
 	db := open(t, "db", resting(configured(t, o, p)))
 	put(t, db, [][]byte{[]byte("key")})
@@ -174,7 +173,7 @@ func (f forged) FinishTable([]byte) ([]byte, error) { return f.property, nil }
 func TestRewrittenSuffixes(t *testing.T) {
 	for _, marked := range []bool{true, false} {
 		plain := small(pebble.FormatNewest)
-		plain.FS, plain.Comparer = vfs.NewMem(), getComparers[1]
+		plain.Comparer = getComparers[1]
 		plain.Levels[0].FilterPolicy = engine.FilterPolicy(10)
 		o := configured(t, plain.Clone(), bloom(t, 10))
 		db := open(t, "db", o)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
@@ -98,7 +97,6 @@ func TestRewrite(t *testing.T) {
 						slices.SortFunc(keys, bytes.Compare)
 					}
 					o := small(format)
-					o.FS = vfs.NewMem()
 					switch c.former {
 					case "":
 					case "no mark":
@@ -187,7 +185,6 @@ func TestRewriteTables(t *testing.T) {
 				format = formats[0]
 			}
 			o := resting(small(format))
-			o.FS = vfs.NewMem()
 			flat(o, 16<<10)
 			db := open(t, "db", o)
 			fill(t, o, db)
@@ -207,7 +204,6 @@ func TestRewriteTables(t *testing.T) {
 // EventuallyFileOnlySnapshot has what it had, or says that it lost it.
 func TestRewriteWhileExcising(t *testing.T) {
 	o := flat(small(pebble.FormatNewest), 4<<10)
-	o.FS = vfs.NewMem()
 	db := open(t, "db", o)
 	var keys [][]byte
 	present := map[string]bool{}
@@ -273,7 +269,6 @@ const plainRangeKey = ` suffix ""`
 func TestRewriteTightTables(t *testing.T) {
 	for _, key := range []string{"b", "\xff\xff"} {
 		o := small(pebble.FormatNewest)
-		o.FS = vfs.NewMem()
 		db := open(t, "db", o)
 		require.NoError(t, db.Set([]byte(key), nil, nil))
 		require.NoError(t, db.Flush())
@@ -335,7 +330,7 @@ func TestRewriteStrictPrograms(t *testing.T) {
 				}
 			}
 			o := flat(small(pebble.FormatNewest), 16<<10)
-			o.FS, o.Comparer = vfs.NewMem(), &comparer
+			o.Comparer = &comparer
 			ask := func(key []byte, ranged bool) error {
 				n := splitLength(key) // panics
 				refused := ranged && (name == "no ranges" || name == "prefixes" && n < len(key))
@@ -380,7 +375,6 @@ func TestRewriteStrictPrograms(t *testing.T) {
 // Rewrite writes what is old, and little of what lies between, in L0 and below.
 func TestRewriteFewTables(t *testing.T) {
 	o := flat(resting(small(pebble.FormatNewest)), 4<<10)
-	o.FS = vfs.NewMem()
 	plain := o.Clone()
 	db := open(t, "db", configured(t, o, ribbon(t, 10)))
 	var keys [][]byte
@@ -442,7 +436,6 @@ func (s *strict) FinishTable(buf []byte) ([]byte, error) {
 func TestRewriteKeepsRangeKeys(t *testing.T) {
 	for _, memTable := range []bool{true, false} {
 		o := resting(small(pebble.FormatNewest))
-		o.FS = vfs.NewMem()
 		db := open(t, "db", o)
 		put(t, db, [][]byte{[]byte("a"), []byte("c0")})
 		compact(t, db)
@@ -481,7 +474,6 @@ func TestRewriteKeepsTables(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := small(pebble.FormatNewest)
-			o.FS = vfs.NewMem()
 			if name == "none in L6" { // nor do those from before Configure need a mark there
 				db := open(t, "db", o)
 				put(t, db, keys[:300])
@@ -516,7 +508,6 @@ func TestRewriteLevels(t *testing.T) {
 	keys := testkit.Keys(testkit.Rand(t, 166), 100)
 	p7, p10 := bloom(t, 7), bloom(t, 10)
 	o := resting(flat(small(pebble.FormatNewest), 1<<20))
-	o.FS = vfs.NewMem()
 	db := open(t, "db", configured(t, o, p7))
 	put(t, db, keys[:50])
 	compact(t, db)
@@ -539,7 +530,7 @@ func TestRewriteGoesOn(t *testing.T) {
 		t.Skip("writes 150 MB")
 	}
 	o := small(pebble.FormatNewest)
-	o.FS, o.MemTableSize, o.Cache = vfs.NewMem(), 64<<20, pebble.NewCache(1<<30)
+	o.MemTableSize, o.Cache = 64<<20, pebble.NewCache(1<<30)
 	defer o.Cache.Unref()
 	db := open(t, "db", resting(flat(o, 2<<20)))
 	rng := testkit.Rand(t, 163)
@@ -583,7 +574,6 @@ func TestRewriteGoesOn(t *testing.T) {
 func TestRewriteRefuses(t *testing.T) {
 	ctx := context.Background()
 	o := small(pebble.FormatNewest)
-	o.FS = vfs.NewMem()
 	db := open(t, "db", o)
 	put(t, db, [][]byte{[]byte("a"), []byte("c")})
 	compact(t, db)
@@ -611,7 +601,7 @@ func TestRewriteRefuses(t *testing.T) {
 	require.NoError(t, db.Close())
 
 	o = resting(small(pebble.FormatNewest))
-	o.FS, o.L0StopWritesThreshold = vfs.NewMem(), 100
+	o.L0StopWritesThreshold = 100
 	db = open(t, "db", o)
 	for range 15 {
 		put(t, db, [][]byte{[]byte("a"), []byte("c")})
@@ -625,7 +615,6 @@ func TestRewriteRefuses(t *testing.T) {
 	require.NoError(t, db.Close())
 
 	o = small(formats[0])
-	o.FS = vfs.NewMem()
 	db = open(t, "db", o)
 	put(t, db, [][]byte{[]byte("a"), []byte("c")})
 	require.NoError(t, db.Close())

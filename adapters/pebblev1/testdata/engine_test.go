@@ -46,12 +46,12 @@ var compression = func() pebble.Compression {
 	return pebble.SnappyCompression
 }()
 
-// small returns options on disk that bring a few hundred kilobytes to several levels.
+// small returns options in memory that bring a few hundred kilobytes to several levels.
 func small(format pebble.FormatMajorVersion) *pebble.Options {
 	return &pebble.Options{
 		FormatMajorVersion:    format,
 		Comparer:              comparers[0],
-		FS:                    vfs.Default,
+		FS:                    vfs.NewMem(),
 		MemTableSize:          256 << 10,
 		LBaseMaxBytes:         32 << 10,
 		L0CompactionThreshold: 2,

@@ -221,7 +221,6 @@ func TestWithoutSplit(t *testing.T) {
 // tables makes Rewrite refuse.
 func TestRewriteAsksTableCollectors(t *testing.T) {
 	o := small(pebble.FormatNewest)
-	o.FS = vfs.NewMem()
 	o.TablePropertyCollectors = []func() pebble.TablePropertyCollector{
 		func() pebble.TablePropertyCollector { return new(keyCounter) }}
 	db := open(t, "db", o)
@@ -253,7 +252,7 @@ func (n *keyCounter) Finish(map[string]string) error {
 // Pebble v1 takes a range key's suffix that is equal to none for none, so Rewrite does too.
 func TestRewriteKeepsEmptySuffixes(t *testing.T) {
 	o := small(pebble.FormatNewest)
-	o.FS, o.Comparer = vfs.NewMem(), getComparers[1]
+	o.Comparer = getComparers[1]
 	db := open(t, "db", o)
 	put(t, db, [][]byte{[]byte("a"), []byte("c")})
 	require.NoError(t, db.Close())
