@@ -25,18 +25,13 @@ func New(p *policy.Policy) pebble.FilterPolicy {
 	return filterPolicy{p}
 }
 
-// MayContain implements pebble.FilterPolicy. It never excludes a key by a filter of another type,
-// which a later Pebble may add.
-func (f filterPolicy) MayContain(ftype pebble.FilterType, filter, key []byte) bool {
-	return ftype != pebble.TableFilter || f.Policy.MayContain(filter, key)
+// MayContain implements pebble.FilterPolicy.
+func (f filterPolicy) MayContain(_ pebble.FilterType, filter, key []byte) bool {
+	return f.Policy.MayContain(filter, key)
 }
 
-// NewWriter implements pebble.FilterPolicy.
-func (f filterPolicy) NewWriter(ftype pebble.FilterType) pebble.FilterWriter {
-	if ftype != pebble.TableFilter {
-		panic(fmt.Sprintf("pebblev1: filters of type %v are not supported, only pebble.TableFilter",
-			ftype))
-	}
+// NewWriter implements pebble.FilterPolicy. There is one type of filter.
+func (f filterPolicy) NewWriter(pebble.FilterType) pebble.FilterWriter {
 	return filterWriter{f.NewDistinctBuilder()}
 }
 

@@ -50,14 +50,3 @@ func TestWriter(t *testing.T) {
 		}
 	}
 }
-
-func TestOtherTypesOfFilter(t *testing.T) {
-	const other = pebble.TableFilter + 1
-	f := pebblev2.New(bloom(t, 10))
-	filter := f.NewWriter(pebble.TableFilter).Finish(nil)
-	require.False(t, f.MayContain(pebble.TableFilter, filter, []byte("key")))
-	require.True(t, f.MayContain(other, filter, []byte("key")))
-	require.PanicsWithValue(t,
-		"pebblev2: filters of type unknown are not supported, only pebble.TableFilter",
-		func() { f.NewWriter(other) })
-}
