@@ -5,16 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
-
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
-	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // fill creates a database in dir and closes it. It has one table in L0, with a third of the keys,
@@ -106,62 +101,4 @@ func onEveryShape(t *testing.T, test func(t *testing.T, options func() *pebble.O
 			})
 		}
 	}
-}
-
-// The tables of each level get the filters that were configured for it: of different kinds, under
-// names of their own or under one. All are consulted, and each policy counts what Pebble does in
-// its level.
-func TestLevels(t *testing.T) {
-	rng := testkit.Rand(t, 3)
-	all := testkit.Keys(rng, 4000)
-	keys, absent := all[:3000], all[3000:]
-	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
-		var levels []*policy.Policy
-		for level := range 7 {
-			kind := enginetest.Kinds[level%len(enginetest.Kinds)]
-			levels = append(levels, kind.MustNew(float64(16-level), fmt.Sprintf("L%d", level)))
-		}
-		var created atomic.Uint64
-		configured := func() *pebble.Options {
-			o := options()
-			o.EventListener = &pebble.EventListener{
-				TableCreated: func(pebble.TableCreateInfo) { created.Add(1) },
-			}
-			require.NoError(t, configureLevels(levels...)(o))
-			return o
-		}
-		fill(t, "db", configured, keys)
-		built := sum(levels)
-		require.Equal(t, created.Load(), built.Filters, "one filter in each table that was written")
-		require.Zero(t, enginetest.Checks(built))
-
-		db := open(t, "db", resting(configured()))
-		l0, between, l6 := filterNames(t, db)
-		require.Equal(t, []string{"L0"}, l0)
-		require.Equal(t, []string{"L5"}, between)
-		require.Equal(t, []string{"L6"}, l6)
-		requireLookups(t, db, keys, absent)
-		checked := sum(levels)
-		// Pebble counts "absent" as a hit.
-		require.EqualValues(t, db.Metrics().Filter.Hits, checked.Absent)
-		require.EqualValues(t, db.Metrics().Filter.Misses, checked.MayContain)
-		require.Greater(t, checked.Absent, uint64(3*2*len(absent)*95/100), "in three levels")
-		for _, level := range []int{0, 6} {
-			c := levels[level].Counters()
-			require.Greater(t, c.Absent, uint64(2*len(absent)*95/100), "L%d", level)
-			require.GreaterOrEqual(t, c.MayContain, uint64(len(keys)/3), "L%d", level)
-		}
-		require.NoError(t, db.Close())
-	})
-}
-
-// sum adds up the counters of all levels.
-func sum(levels []*policy.Policy) (s policy.Counters) {
-	for _, c := range levels {
-		n := c.Counters()
-		s.Absent += n.Absent
-		s.MayContain += n.MayContain
-		s.Filters += n.Filters
-	}
-	return s
 }
