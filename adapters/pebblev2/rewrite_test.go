@@ -265,20 +265,6 @@ func rangesAndKeys(t testing.TB, r pebble.Reader) (all []string) {
 // plainRangeKey is in an entry of rangesAndKeys if that has a range key without suffix.
 const plainRangeKey = ` suffix ""`
 
-// In tables of a single key nobody can look another one up.
-func TestRewriteTightTables(t *testing.T) {
-	for _, key := range []string{"b", "\xff\xff"} {
-		o := small(pebble.FormatNewest)
-		db := open(t, "db", o)
-		require.NoError(t, db.Set([]byte(key), nil, nil))
-		require.NoError(t, db.Flush())
-		require.NoError(t, db.Close())
-		db = open(t, "db", configured(t, o, ribbon(t, 10)))
-		requireNothingToRewrite(t, o, db)
-		require.NoError(t, db.Close())
-	}
-}
-
 // A length byte, as many bytes, and perhaps a version of 8 bytes: the program below has no other
 // keys, and its functions do not expect any.
 func lengthKey(prefix string, version int) []byte {
