@@ -73,11 +73,12 @@ var probes = sync.Pool{New: func() any {
 // newProbe returns a probe of what r contains now. The caller must close it.
 func newProbe(r pebble.Reader) (*probe, error) {
 	p := probes.Get().(*probe)
+	p.loaded, p.read, p.tables, p.skipped = 0, 0, 0, false
 	iter, err := r.NewIter(&p.options)
 	if err != nil {
 		return nil, err
 	}
-	p.iter, p.loaded, p.read, p.tables, p.skipped = iter, 0, 0, 0, false
+	p.iter = iter
 	if iter.Error() != nil { // Pebble v1 reports here that a batch is not indexed
 		return nil, p.close()
 	}
@@ -247,7 +248,8 @@ func (p *probe) seek(key []byte) finding {
 	return unknown
 }
 
-// isNewest reports whether iter, after a seek that excluded tables, stands at a newest version.
+// isNewest reports whether iter, after a seek that excluded tables, stands at the newest version of
+// the key that it found.
 func (p *probe) isNewest() bool {
 	loaded, _ := p.loads()
 	steps := p.iter.Stats().ForwardStepCount[pebble.InternalIterCall]
