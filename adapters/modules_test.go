@@ -65,7 +65,7 @@ func programFor(t *testing.T, use, adapter string) string {
 	}
 	program := programs[1][1]
 	if adapter == "pebblev1" {
-		const format = "o.FormatMajorVersion = pebble.FormatBlockPropertyCollector"
+		const format = "o.FormatMajorVersion = pebble.FormatRangeKeys"
 		require.Contains(t, strings.Join(strings.Fields(use), " "), "write `pebblev1` and `pebble` "+
 			"instead of `pebblev2` and `pebble/v2`, and set `"+format+"`")
 		program = strings.NewReplacer("pebblev2", "pebblev1", "pebble/v2", "pebble",
