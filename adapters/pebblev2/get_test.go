@@ -66,7 +66,6 @@ func requireAllFound(t testing.TB, r pebble.Reader, keys [][]byte, want []bool, 
 // The format is the oldest because Pebble v2 panics if that key is written to a columnar block.
 func TestGetEmptyKey(t *testing.T) {
 	o := small(formats[0])
-	o.FS = vfs.NewMem()
 	db := open(t, "db", configured(t, o, bloom(t, 10)))
 	for _, write := range []func() error{
 		func() error { return db.Set([]byte("key"), nil, nil) },
@@ -86,7 +85,6 @@ func TestGetEmptyKey(t *testing.T) {
 // keys HasMany reads nothing.
 func TestGetFromBatches(t *testing.T) {
 	o := small(pebble.FormatNewest)
-	o.FS = vfs.NewMem()
 	db := open(t, "db", o)
 	unindexed, committed := db.NewBatch(), db.NewIndexedBatch()
 	require.NoError(t, committed.Set([]byte("key"), nil, nil))
@@ -216,7 +214,6 @@ func TestAllocations(t *testing.T) {
 	all := testkit.Keys(testkit.Rand(t, 123), 2000)
 	keys, absent := all[:1000], all[1000:]
 	o := small(pebble.FormatNewest)
-	o.FS = vfs.NewMem()
 	db := open(t, "db", resting(configured(t, o, bloom(t, 10))))
 	put(t, db, keys)
 	compact(t, db)

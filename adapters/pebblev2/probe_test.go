@@ -469,7 +469,6 @@ func TestManyDeletedVersions(t *testing.T) {
 // A probe is given back once, however often the value of Get is closed.
 func TestGetClosedTwice(t *testing.T) {
 	o := small(pebble.FormatNewest)
-	o.FS = vfs.NewMem()
 	db := open(t, "db", configured(t, o, bloom(t, 10)))
 	keys := testkit.Keys(testkit.Rand(t, 148), 100)
 	for _, key := range keys { // in the memtable: the probe finds it
@@ -492,7 +491,6 @@ func TestGetClosedTwice(t *testing.T) {
 // Goroutines do not share probes. With -race the test notices if they do.
 func TestConcurrent(t *testing.T) {
 	o := small(pebble.FormatNewest)
-	o.FS = vfs.NewMem()
 	db := open(t, "db", resting(configured(t, o, bloom(t, 10))))
 	keys := testkit.Keys(testkit.Rand(t, 146), 400)
 	put(t, db, keys[:200])
