@@ -97,7 +97,8 @@ func (c *probeCloser) Close() error {
 
 // HasMany reports for each key whether r.Get finds it. It reads as few blocks as [Has] for each
 // key. It takes much less time than that for absent keys, and for present ones that lie close to
-// each other, if they are sorted. For present keys far apart it takes about as long.
+// each other, if they are sorted. For present keys far apart it takes about as long, and longer for
+// keys with several versions, since it looks into all tables that may have a key.
 //
 // It holds one iterator while it runs, which keeps memtables and tables from being removed. If r is
 // a DB, the answers may be of different moments while others write: pass a Snapshot if they must

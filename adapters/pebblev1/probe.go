@@ -38,8 +38,7 @@ type probe struct {
 	filters   [2]pebble.BlockPropertyFilter // the probe, and room for the one that Pebble appends
 	excluded  bool                          // a block was, in the last seek
 	tables    int                           // exclude all after so many that gave blocks; 0: none
-	skipped   bool                          // a table was excluded
-	skippedAt uint64                        // the bytes of blocks that iter had loaded by then
+	skippedAt uint64                        // what iter had loaded when a table was; 0: none was
 	room      int                           // how many blocks more the seek may let through
 	roomThen  int                           // room when the last table was opened
 	loaded    uint64                        // bytes of blocks that iter had loaded before this seek
@@ -48,10 +47,10 @@ type probe struct {
 	pause     int                           // of findNewest, for how many keys, and kept like credit
 }
 
-// readPrice is what a find that reads from a file costs of its probe's credit. Each find earns 1,
-// up to four times the price, and a find with less than the price lets no block through. So over
-// all finds of a probe, at most one in readPrice reads a block that Reader.Get does not. Tests
-// change it.
+// readPrice is what a find that reads from a file costs of its probe's credit. Each key earns 1, up
+// to four times the price, and with less than the price no block is let through, but in a second
+// find of the same key. So over all keys, at most one block in readPrice keys is read that
+// Reader.Get does not read. Tests change it.
 var readPrice = 512
 
 // longestPause is for how many keys findNewest looks into all tables, after a deletion or a merge.
@@ -73,7 +72,7 @@ var probes = sync.Pool{New: func() any {
 // newProbe returns a probe of what r contains now. The caller must close it.
 func newProbe(r pebble.Reader) (*probe, error) {
 	p := probes.Get().(*probe)
-	p.loaded, p.read, p.tables, p.skipped = 0, 0, 0, false
+	p.loaded, p.read, p.tables, p.skippedAt = 0, 0, 0, 0
 	iter, err := r.NewIter(&p.options)
 	if err != nil {
 		return nil, err
@@ -108,11 +107,10 @@ func (p *probe) Intersects(property []byte) (bool, error) {
 		if p.room < p.roomThen && p.tables > 0 {
 			p.roomThen = p.room
 			if p.tables--; p.tables == 0 {
-				p.skipped = true
-				p.skippedAt, _ = p.loads()
+				p.skippedAt, _ = p.loads() // above 0, for it gave a block
 			}
 		}
-		return !p.skipped, nil
+		return p.skippedAt == 0, nil
 	}
 	if p.room > 0 && !p.excluded {
 		if loaded, read := p.loads(); loaded != p.loaded && read == p.read {
@@ -238,7 +236,7 @@ func (p *probe) seek(key []byte) finding {
 	switch {
 	case !can || p.excluded || p.iter.Error() != nil:
 		return unknown
-	case p.skipped && !(found && p.isNewest()):
+	case p.skippedAt > 0 && !(found && p.isNewest()):
 		return older
 	case !found:
 		return absent
